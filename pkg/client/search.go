@@ -116,7 +116,7 @@ func (s *Search) run(ctx context.Context) (*Ticket, error) {
 	if err := s.begin(ctx); err != nil {
 		return nil, err
 	}
-	f := s.client.follower(s.saved.Ticket, s.tell)
+	f := s.client.follower(s.saved.Ticket, s.report)
 	f.known = true
 	defer s.release()
 	for {
@@ -208,7 +208,7 @@ func (s *Search) save() {
 	}
 }
 
-func (s *Search) tell(e TicketEvent) {
+func (s *Search) report(e TicketEvent) {
 	s.mu.Lock()
 	s.match = ""
 	if e.Acceptance != nil {

@@ -9,7 +9,7 @@ import (
 	"matchmaker.dev/services/internal/edge/receipt"
 )
 
-// slots is how many networks are counted apart. Which ones share a count, nobody outside can find out.
+// slots is how many networks are counted apart. Which ones share a count is a secret of the process.
 const slots = 1 << 16
 
 // limiter limits questions by the network that they come from. It has half a megabyte, whatever comes.

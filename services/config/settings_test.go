@@ -33,7 +33,8 @@ const believed = `{"tickets":{"perPlayer":{"limit":2,"whenReached":"replace"},"l
 	"acceptance":{"pause":{"seconds":30,"maxSeconds":900}},
 	"attributes":{"skill":{"setBy":"claim","claim":"game.skill"},"region":{"setBy":"service"},
 	"mood":{"setBy":"client"},"latency-eu":{"setBy":"beacon","region":"eu-west"}},
-	"properties":{"latency":{"setBy":"beacon"},"roles":{"setBy":"claim","claim":"game.roles"},"players":{"setBy":"service"},"mode":{"setBy":"client"},
+	"properties":{"latency":{"setBy":"beacon"},"roles":{"setBy":"claim","claim":"game.roles"},
+		"players":{"setBy":"service"},"mode":{"setBy":"client"},
 	"*":{"setBy":"service"}}}`
 
 func TestLifeOfSettings(t *testing.T) {

@@ -30,7 +30,7 @@ type joining struct {
 type membership struct {
 	Ready *bool `json:"ready"`
 	fields.Values
-	// Receipts are those of beacons for the member's latencies.
+	// Receipts are what beacons signed of the member's latencies.
 	Receipts []string `json:"receipts"`
 }
 

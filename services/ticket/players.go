@@ -16,7 +16,7 @@ type creation struct {
 	fields.Values
 	Players []fields.Player `json:"players"`
 	Queues  []string        `json:"queues"`
-	// Receipts are those of beacons for the player's latencies.
+	// Receipts are what beacons signed of the player's latencies.
 	Receipts []string `json:"receipts,omitempty"`
 }
 

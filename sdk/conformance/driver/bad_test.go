@@ -119,7 +119,7 @@ func edit(kind string, change func(event)) func(*driver) {
 
 func trusting(d *driver) { edit("seat", func(e event) { e["ok"] = true })(d) }
 
-// after tells one more event behind those of a kind.
+// after adds an event behind each one of a kind.
 func after(kind string, more event) func(*driver) {
 	return func(d *driver) {
 		write := d.write

@@ -98,7 +98,7 @@ func (d *driver) obey(ctx context.Context, c command) error {
 	calls := map[string]func(context.Context, command) error{
 		"accept": d.answer, "decline": d.answer, "estimate": d.estimate, "party-create": d.joinParty,
 		"party-join": d.joinParty, "party-ready": d.partyReady, "party-search": d.partySearch, "party-leave": d.partyLeave,
-		"seat": d.seat,
+		"seat": d.checkPass,
 	}
 	if call, ok := calls[c.Do]; ok {
 		go func() {
@@ -193,7 +193,7 @@ func (d *driver) withSearch(do func(*client.Search)) {
 
 // run1 runs a search.
 func (d *driver) run1(ctx context.Context, o client.SearchOptions) {
-	o.Save, o.Tell = d.store, d.tell
+	o.Save, o.Tell = d.store, d.report
 	s := d.client.Search(o)
 	d.mu.Lock()
 	d.search, d.cancelling = s, false
@@ -206,7 +206,7 @@ func (d *driver) run1(ctx context.Context, o client.SearchOptions) {
 	}()
 }
 
-func (d *driver) tell(e client.TicketEvent) {
+func (d *driver) report(e client.TicketEvent) {
 	d.mu.Lock()
 	d.ticket = e.ID
 	d.mu.Unlock()
@@ -248,8 +248,8 @@ func (d *driver) end(t *client.Ticket, err error) {
 			d.emit(event{"event": "late"})
 		}
 		e := event{"event": "matched", "ticket": t.ID, "connection": t.Assignment.Connection}
-		if seat := t.Assignment.Seats[d.start.Player]; seat != "" {
-			e["seat"] = seat
+		if pass := t.Assignment.Seats[d.start.Player]; pass != "" {
+			e["seat"] = pass
 		}
 		d.emit(e)
 	}

@@ -41,17 +41,17 @@ func (d *driver) fill(ctx context.Context, c command) {
 	}()
 }
 
-func (d *driver) seat(ctx context.Context, c command) error {
+func (d *driver) checkPass(ctx context.Context, c command) error {
 	keys, err := client.SeatKeysAt(d.start.URL+client.SeatKeysPath, nil)
 	if err != nil {
 		return err
 	}
-	seats, err := client.NewSeats(client.SeatsOptions{Keys: keys, Now: d.now, SeatServer: client.SeatServer{
+	server, err := client.NewSeats(client.SeatsOptions{Keys: keys, Now: d.now, SeatServer: client.SeatServer{
 		Project: d.start.Project, Match: d.start.Match, Backfill: d.start.Backfill, Connection: d.start.Connection}})
 	if err != nil {
 		return err
 	}
-	player, ticket, err := seats.Check(ctx, c.Pass)
+	player, ticket, err := server.Check(ctx, c.Pass)
 	if err != nil && !errors.Is(err, client.ErrSeat) {
 		return err
 	}

@@ -263,8 +263,8 @@ func (g *game) settled() {
 	})
 }
 
-// called waits for the n-th call of one of some kinds, and returns those calls.
-func (g *game) called(n int, kinds ...string) []*call {
+// waitForCalls waits for the n-th call of one of some kinds, and returns those calls.
+func (g *game) waitForCalls(n int, kinds ...string) []*call {
 	g.until(fmt.Sprintf("request %d of %v", n, kinds), func() bool { return len(g.service.of(kinds...)) >= n })
 	calls := g.service.of(kinds...)
 	if len(calls) < n { // it has failed; rows may look at calls nevertheless
@@ -284,7 +284,7 @@ func (g *game) search(ctx context.Context) {
 // following begins a search, and waits until its ticket is followed.
 func (g *game) following(ctx context.Context) {
 	g.search(ctx)
-	g.called(1, "events", "read")
+	g.waitForCalls(1, "events", "read")
 	g.expect("searching")
 }
 

@@ -54,7 +54,7 @@ func searches() []Row {
 				g.check(left <= 20000 && left >= least && o["players"] == 2.0 && o["accepted"] == 0.0, "offered is %v", o)
 				g.do("accept")
 				g.expect("matched")
-				g.check(g.called(1, "answer")[0].Body["match"] == o["match"], "another match was answered")
+				g.check(g.waitForCalls(1, "answer")[0].Body["match"] == o["match"], "another match was answered")
 			}},
 		{Name: "a match that asks is declined", Needs: "player", play: func(ctx context.Context, g *game) {
 			g.following(ctx)
@@ -83,15 +83,15 @@ func searches() []Row {
 		}},
 		{Name: "cancelled, though the answer was lost", Needs: "player", play: func(ctx context.Context, g *game) {
 			g.following(ctx)
-			g.service.on("delete", g.service.lost(0))
+			g.service.on("delete", g.service.answerLost(0))
 			g.do("cancel")
 			g.expect("cancelled")
-			g.waited(g.called(2, "delete"), 1, time.Second)
+			g.waited(g.waitForCalls(2, "delete"), 1, time.Second)
 		}},
 		{Name: "cancelled before the ticket was there", Needs: "player", play: func(ctx context.Context, g *game) {
 			g.service.always("create", answers(503, nil, ""))
 			g.search(ctx)
-			g.called(1, "create")
+			g.waitForCalls(1, "create")
 			g.do("cancel")
 			g.expect("cancelled")
 			g.check(len(g.service.of("create")) <= 3, "a search that is cancelled goes on")
@@ -101,10 +101,10 @@ func searches() []Row {
 
 // answersLost are networks that lose answers.
 func answersLost() []Row {
-	again := func(ctx context.Context, g *game, f fault) {
+	again := func(ctx context.Context, g *game, f misstep) {
 		g.service.on("create", f)
 		g.search(ctx)
-		creates := g.called(2, "create")
+		creates := g.waitForCalls(2, "create")
 		key := creates[0].Header.Get("Idempotency-Key")
 		g.check(key != "" && key == creates[1].Header.Get("Idempotency-Key"), "the repetition has another Idempotency-Key")
 		g.waited(creates, 1, time.Second)
@@ -113,23 +113,23 @@ func answersLost() []Row {
 	}
 	return []Row{
 		{Name: "the answer to a create is lost: the same key, one ticket", Needs: "player",
-			play: func(ctx context.Context, g *game) { again(ctx, g, g.service.lost(0)) }},
+			play: func(ctx context.Context, g *game) { again(ctx, g, g.service.answerLost(0)) }},
 		{Name: "the answer to a create is cut in its body", Needs: "player",
-			play: func(ctx context.Context, g *game) { again(ctx, g, g.service.lost(9)) }},
+			play: func(ctx context.Context, g *game) { again(ctx, g, g.service.answerLost(9)) }},
 		{Name: "the answer to a create never comes", Needs: "player", Scale: 0.02,
 			play: func(ctx context.Context, g *game) { again(ctx, g, silent("")) }},
 		{Name: "the answer to a read is cut in its body", Needs: "player", play: func(ctx context.Context, g *game) {
 			g.service.always("events", answers(406, nil, ""))
-			g.service.on("read", g.service.lost(20))
+			g.service.on("read", g.service.answerLost(20))
 			g.search(ctx)
-			g.waited(g.called(2, "read"), 1, time.Second)
+			g.waited(g.waitForCalls(2, "read"), 1, time.Second)
 			g.match()
 		}},
 		{Name: "nobody is there", Needs: "player", Scale: 0.02, play: func(ctx context.Context, g *game) {
 			g.service.always("create", cut)
 			g.service.always("find", cut)
 			g.search(ctx)
-			g.told("offline")
+			g.expectError("offline")
 			g.bounded("create")
 		}},
 	}
@@ -142,8 +142,8 @@ func (g *game) bounded(kind string) {
 	g.check(n >= 2, "%s was not repeated", kind)
 }
 
-// told expects an error of a code, with a text for the player that says nothing of the request.
-func (g *game) told(code string) {
+// expectError expects an error of a code, with a text for the player that says nothing of the request.
+func (g *game) expectError(code string) {
 	e := g.expect("error")
 	g.check(e.text("code") == code, "the error is %q, and not %s", e.text("code"), code)
 	text := e.text("player")
@@ -159,7 +159,7 @@ func busy() []Row {
 		{Name: "503 with Retry-After: no sooner", Needs: "player", Scale: 0.2, play: func(ctx context.Context, g *game) {
 			g.service.on("create", after(503, "6"))
 			g.search(ctx)
-			g.waited(g.called(2, "create"), 1, 6*time.Second)
+			g.waited(g.waitForCalls(2, "create"), 1, 6*time.Second)
 			g.match()
 		}},
 		{Name: "503 without Retry-After: more and more time", Needs: "player", play: backsOff("create", 503)},
@@ -167,21 +167,21 @@ func busy() []Row {
 		{Name: "503 for ever: six tries, then busy", Needs: "player", Scale: 0.02, play: func(ctx context.Context, g *game) {
 			g.service.always("create", answers(503, nil, ""))
 			g.search(ctx)
-			g.told("busy")
+			g.expectError("busy")
 			g.bounded("create")
 		}},
 		{Name: "503 to a read", Needs: "player", Scale: 0.2, play: func(ctx context.Context, g *game) {
 			g.service.always("events", answers(406, nil, ""))
 			g.service.on("read", after(503, "5"))
 			g.search(ctx)
-			g.waited(g.called(2, "read"), 1, 5*time.Second)
+			g.waited(g.waitForCalls(2, "read"), 1, 5*time.Second)
 			g.match()
 		}},
 		{Name: "503 to a stream: no sooner than Retry-After", Needs: "player", Scale: 0.2,
 			play: func(ctx context.Context, g *game) {
 				g.service.on("events", after(503, "6"))
 				g.search(ctx)
-				calls := g.called(2, "events", "read")
+				calls := g.waitForCalls(2, "events", "read")
 				g.waited(calls, 1, 6*time.Second)
 				g.match()
 			}},
@@ -190,7 +190,7 @@ func busy() []Row {
 			g.service.on("create", answers(429, map[string]string{"Date": "Wed, 02 Jan 2030 07:00:00 GMT",
 				"Retry-After": "Wed, 02 Jan 2030 07:00:08 GMT"}, ""))
 			g.search(ctx)
-			g.waited(g.called(2, "create"), 1, 8*time.Second)
+			g.waited(g.waitForCalls(2, "create"), 1, 8*time.Second)
 			g.match()
 		}},
 		// An SDK that draws its waits has one that is shorter than 2^n seconds, soon.
@@ -200,7 +200,7 @@ func busy() []Row {
 				g.service.on("create", answers(429, nil, ""), answers(429, nil, ""))
 				before := len(g.service.of("create"))
 				g.do("search")
-				calls := g.called(before+3, "create")[before:]
+				calls := g.waitForCalls(before+3, "create")[before:]
 				if g.shorter(calls, 1) || g.shorter(calls, 2) || g.failed() {
 					return
 				}
@@ -221,7 +221,7 @@ func backsOff(kind string, status int) func(context.Context, *game) {
 	return func(ctx context.Context, g *game) {
 		g.service.on(kind, answers(status, nil, ""), answers(status, nil, ""), answers(status, nil, ""))
 		g.search(ctx)
-		calls := g.called(4, kind)
+		calls := g.waitForCalls(4, kind)
 		for n := 1; n <= 3; n++ {
 			g.waited(calls, n, time.Duration(1<<n-n)*time.Second)
 		}

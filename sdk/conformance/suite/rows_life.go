@@ -41,7 +41,7 @@ func tokens() []Row {
 		{Name: "401: another token, and once more", Needs: "player", play: func(ctx context.Context, g *game) {
 			g.service.on("create", g.service.expires)
 			g.search(ctx)
-			g.called(1, "events", "read")
+			g.waitForCalls(1, "events", "read")
 			g.match()
 			g.check(g.count("token") == 2, "%d tokens were asked for", g.count("token"))
 			g.check(len(g.service.of("create")) == 2, "the create was sent %d times", len(g.service.of("create")))
@@ -50,7 +50,7 @@ func tokens() []Row {
 		{Name: "401 to a stream", Needs: "player", play: func(ctx context.Context, g *game) {
 			g.service.on("events", g.service.expires)
 			g.search(ctx)
-			g.called(2, "events", "read")
+			g.waitForCalls(2, "events", "read")
 			g.match()
 			g.check(g.count("token") == 2, "%d tokens were asked for", g.count("token"))
 		}},
@@ -58,7 +58,7 @@ func tokens() []Row {
 			play: func(ctx context.Context, g *game) {
 				g.service.always("create", g.service.expires)
 				g.search(ctx)
-				g.told("token")
+				g.expectError("token")
 				g.check(len(g.service.of("create")) == 2, "the create was sent %d times", len(g.service.of("create")))
 			}},
 		{Name: "a token is replaced before it ends", Needs: "player", Scale: 0.02, play: func(ctx context.Context, g *game) {
@@ -68,14 +68,14 @@ func tokens() []Row {
 			// The service ends a stream when its token does.
 			before := len(g.service.of("events", "read"))
 			g.service.CloseClientConnections()
-			calls := g.called(before+1, "events", "read")
-			g.check(calls[before].token() != g.called(1, "create")[0].token(), "the old token was sent")
+			calls := g.waitForCalls(before+1, "events", "read")
+			g.check(calls[before].token() != g.waitForCalls(1, "create")[0].token(), "the old token was sent")
 			g.match()
 		}},
 		{Name: "there is no token: an error, and no request", Needs: "player", play: func(ctx context.Context, g *game) {
 			g.tokens = func(int) map[string]any { return map[string]any{"error": "secret reason"} }
 			g.search(ctx)
-			g.told("token")
+			g.expectError("token")
 			g.check(len(g.service.of()) == 0, "%d requests were sent", len(g.service.of()))
 		}},
 		{Name: "the clock is an hour fast", Needs: "player", play: wrong(time.Hour + time.Minute)},
@@ -118,7 +118,7 @@ func lives() []Row {
 					return silent("")(w, c)
 				})
 				g.search(ctx)
-				g.called(1, "create")
+				g.waitForCalls(1, "create")
 				g.until("the ticket", func() bool {
 					g.service.mu.Lock()
 					defer g.service.mu.Unlock()
@@ -136,7 +136,7 @@ func lives() []Row {
 			before := len(g.service.of("events", "read"))
 			g.start(ctx)
 			g.do("restore")
-			g.called(before+1, "events", "read")
+			g.waitForCalls(before+1, "events", "read")
 			g.match()
 			g.one()
 		}},
@@ -169,13 +169,13 @@ func nonsense() []Row {
 				g.service.always("create", answers(502, html, page))
 				g.service.always("find", answers(502, html, page))
 				g.search(ctx)
-				g.told("busy")
+				g.expectError("busy")
 				g.bounded("create")
 			}},
 		{Name: "a page with 502 once", Needs: "player", play: func(ctx context.Context, g *game) {
 			g.service.on("create", answers(502, html, page))
 			g.search(ctx)
-			g.called(1, "events", "read")
+			g.waitForCalls(1, "events", "read")
 			g.match()
 			g.one()
 		}},
@@ -183,18 +183,18 @@ func nonsense() []Row {
 			g.service.always("create", answers(200, html, page))
 			g.service.always("find", answers(200, html, page))
 			g.search(ctx)
-			g.told("unexpected")
+			g.expectError("unexpected")
 		}},
 		{Name: "a redirect is not followed", Needs: "player", play: func(ctx context.Context, g *game) {
 			g.service.always("create", answers(307, map[string]string{"Location": g.service.URL + base + "v1/parties"}, ""))
 			g.search(ctx)
-			g.told("unexpected")
+			g.expectError("unexpected")
 			g.check(len(g.service.of("party-create")) == 0, "the token was sent elsewhere")
 		}},
 		{Name: "a body without end is not read on", Needs: "player", play: func(ctx context.Context, g *game) {
 			g.service.always("create", g.service.huge)
 			g.search(ctx)
-			g.told("unexpected")
+			g.expectError("unexpected")
 			for _, c := range g.service.of("create") {
 				g.check(c.Sent < 24<<20, "%d MiB were read", c.Sent>>20) // with what the kernel keeps
 			}
@@ -205,7 +205,7 @@ func nonsense() []Row {
 				return g.service.huge(w, c)
 			})
 			g.search(ctx)
-			g.called(1, "events")
+			g.waitForCalls(1, "events")
 			g.until("the end of the stream", func() bool { return !g.service.of("events")[0].Ended.IsZero() })
 			for _, c := range g.service.of("events") {
 				g.check(c.Sent < 24<<20, "%d MiB were read", c.Sent>>20)
@@ -220,7 +220,7 @@ func nonsense() []Row {
 			play: func(ctx context.Context, g *game) {
 				g.service.always("create", answers(of.status, nil, ""))
 				g.search(ctx)
-				g.told(of.code)
+				g.expectError(of.code)
 				g.check(len(g.service.of("create")) == 1, "it was repeated")
 			}})
 	}

@@ -13,7 +13,7 @@ func parties() []Row {
 		g.do("party-create", "size", 5)
 		p := g.expect("party")
 		g.check(p.text("code") == "K3F9QX2TB" && p.text("leader") == player, "party is %v", p)
-		g.called(1, "party-events", "party-read")
+		g.waitForCalls(1, "party-events", "party-read")
 	}
 	return []Row{
 		{Name: "a party by code, ready, and its match", Needs: "party", play: func(ctx context.Context, g *game) {
@@ -23,7 +23,7 @@ func parties() []Row {
 			members, _ := p["members"].([]any)
 			g.check(len(members) == 2, "party is %v", p)
 			g.do("party-ready", "ready", true)
-			g.check(g.called(1, "member")[0].Body["ready"] == true, "the member is not ready")
+			g.check(g.waitForCalls(1, "member")[0].Body["ready"] == true, "the member is not ready")
 			g.do("party-search", "queues", []string{"ranked"})
 			g.expect("searching")
 			g.match()
@@ -31,7 +31,7 @@ func parties() []Row {
 		{Name: "a code that there is not", Needs: "party", play: func(ctx context.Context, g *game) {
 			g.start(ctx)
 			g.do("party-join", "code", "WRONG")
-			g.told("not_found")
+			g.expectError("not_found")
 		}},
 		{Name: "a party's events twice and out of order", Needs: "party", play: func(ctx context.Context, g *game) {
 			a := func(revision float64) string {
@@ -75,7 +75,7 @@ func servers() []Row {
 	filling := func(ctx context.Context, g *game) {
 		g.start(ctx)
 		g.do("fill", "connection", "203.0.113.7:7777", "open", 3)
-		g.called(2, "approve")
+		g.waitForCalls(2, "approve")
 	}
 	refused := func(pass func(g *game) string) func(context.Context, *game) {
 		return func(ctx context.Context, g *game) {
@@ -90,12 +90,12 @@ func servers() []Row {
 			filling(ctx, g)
 			g.service.change(func() { g.service.proposed = []string{"t1"} })
 			g.expect("joined")
-			g.called(len(g.service.of("approve"))+3, "approve")
+			g.waitForCalls(len(g.service.of("approve"))+3, "approve")
 			g.check(g.count("joined") == 1, "it was told %d times", g.count("joined"))
 		}},
 		{Name: "approvals come once a second", Needs: "server", Scale: 0.2, play: func(ctx context.Context, g *game) {
 			filling(ctx, g)
-			calls := g.called(5, "approve")
+			calls := g.waitForCalls(5, "approve")
 			for n := 1; n < 5; n++ {
 				g.waited(calls, n, 900*time.Millisecond)
 			}
@@ -103,19 +103,19 @@ func servers() []Row {
 		{Name: "a running game has other places", Needs: "server", play: func(ctx context.Context, g *game) {
 			filling(ctx, g)
 			g.do("fill", "connection", "203.0.113.7:7777", "open", 2)
-			change := g.called(1, "fill-change")[0]
+			change := g.waitForCalls(1, "fill-change")[0]
 			attributes, _ := change.Body["attributes"].(map[string]any)
 			g.check(attributes["open"] == 2.0, "the game has %v", attributes)
 		}},
 		{Name: "the service has lost the game: it is told again", Needs: "server", play: func(ctx context.Context, g *game) {
 			filling(ctx, g)
 			g.service.change(func() { g.service.gone = true })
-			g.called(2, "fill")
+			g.waitForCalls(2, "fill")
 		}},
 		{Name: "a game takes no more players", Needs: "server", play: func(ctx context.Context, g *game) {
 			filling(ctx, g)
 			g.do("fill-end")
-			g.called(1, "fill-end")
+			g.waitForCalls(1, "fill-end")
 		}},
 		{Name: "a seat pass", Needs: "server", play: func(ctx context.Context, g *game) {
 			g.start(ctx)

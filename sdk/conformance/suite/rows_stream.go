@@ -14,7 +14,7 @@ func streamsBroken() []Row {
 				waiting := g.service.message("waiting", map[string]any{"id": id})
 				g.service.on("events", streams("retry: 2000\n\n", waiting, `id: assigned`+"\nevent: assigned\ndata: {\"id\":"))
 				g.search(ctx)
-				calls := g.called(2, "events")
+				calls := g.waitForCalls(2, "events")
 				g.waited(calls, 1, time.Second)
 				g.check(calls[1].Header.Get("Last-Event-ID") == "waiting", "Last-Event-ID is %q",
 					calls[1].Header.Get("Last-Event-ID"))
@@ -69,7 +69,7 @@ func streamsBroken() []Row {
 			play: func(ctx context.Context, g *game) {
 				g.service.on("events", silent(g.service.message("waiting", map[string]any{"id": id})))
 				g.search(ctx)
-				g.called(2, "events", "read")
+				g.waitForCalls(2, "events", "read")
 				g.match()
 			}},
 		{Name: "a proxy keeps the stream back: long polls", Needs: "player", play: func(ctx context.Context, g *game) {
@@ -90,7 +90,7 @@ func streamsBroken() []Row {
 		{Name: "long polls tell of a match that asks", Needs: "player", play: func(ctx context.Context, g *game) {
 			g.service.always("events", answers(405, nil, ""))
 			g.search(ctx)
-			g.called(1, "read")
+			g.waitForCalls(1, "read")
 			g.service.set("offered", "")
 			g.expect("offered")
 			g.do("accept")
@@ -102,7 +102,7 @@ func streamsBroken() []Row {
 				g.service.always("read", g.service.atOnce)
 				g.search(ctx)
 				// The third pause is about two seconds from when the request was sent, which is a while before it is here.
-				g.waited(g.called(4, "read"), 3, 800*time.Millisecond)
+				g.waited(g.waitForCalls(4, "read"), 3, 800*time.Millisecond)
 				g.match()
 			}},
 	}
@@ -110,7 +110,7 @@ func streamsBroken() []Row {
 
 // polls expects a request that is held, and ends it with the match.
 func (g *game) polls() {
-	read := g.called(1, "read")[0]
+	read := g.waitForCalls(1, "read")[0]
 	g.check(contains(read.Header.Get("Prefer"), "wait="), "the read is not held: Prefer is %q", read.Header.Get("Prefer"))
 	g.match()
 }

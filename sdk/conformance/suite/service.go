@@ -43,8 +43,8 @@ type call struct {
 // token is the bearer token of a call.
 func (c *call) token() string { return strings.TrimPrefix(c.Header.Get("Authorization"), "Bearer ") }
 
-// fault is what a bad day does to a call, in place of the service. again: the service answers as usual behind it.
-type fault func(w http.ResponseWriter, c *call) (again bool)
+// misstep is what a bad day does to a call, in place of the service. again: the service answers as usual behind it.
+type misstep func(w http.ResponseWriter, c *call) (again bool)
 
 // service plays the matchmaking service for one player or one game server. Its answers are the fixtures, and are
 // checked against the OpenAPI document; a bad day's are not.
@@ -54,16 +54,16 @@ type service struct {
 	checker *openapitest.Checker
 	key     ed25519.PrivateKey
 
-	mu      sync.Mutex
-	changed chan struct{}
-	calls   []*call
-	faults  map[string][]fault // by kind, for one call each; the last one stays if it is kept
-	kept    map[string]fault
-	tickets map[string]*ticket
-	keys    map[string]string // Idempotency-Key → ticket
-	refuse  map[string]bool   // tokens
-	party   map[string]any
-	left    string // why the player is in the party no more
+	mu       sync.Mutex
+	changed  chan struct{}
+	calls    []*call
+	missteps map[string][]misstep // by kind, for one call each; the last one stays if it is kept
+	kept     map[string]misstep
+	tickets  map[string]*ticket
+	keys     map[string]string // Idempotency-Key → ticket
+	refuse   map[string]bool   // tokens
+	party    map[string]any
+	left     string // why the player is in the party no more
 	backfill
 }
 
@@ -79,13 +79,13 @@ type ticket struct {
 // newService starts a service.
 func newService(g *game, checker *openapitest.Checker) *service {
 	_, key, _ := ed25519.GenerateKey(nil)
-	s := &service{game: g, checker: checker, key: key, changed: make(chan struct{}), faults: map[string][]fault{},
-		kept: map[string]fault{}, tickets: map[string]*ticket{}, keys: map[string]string{}, refuse: map[string]bool{}}
+	s := &service{game: g, checker: checker, key: key, changed: make(chan struct{}), missteps: map[string][]misstep{},
+		kept: map[string]misstep{}, tickets: map[string]*ticket{}, keys: map[string]string{}, refuse: map[string]bool{}}
 	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
 	return s
 }
 
-// change changes what the service knows, and wakes those who wait for it.
+// change changes what the service knows, and wakes what waits for it.
 func (s *service) change(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,13 +94,13 @@ func (s *service) change(f func()) {
 	s.changed = make(chan struct{})
 }
 
-// on plays faults to the next calls of a kind.
-func (s *service) on(kind string, f ...fault) {
-	s.change(func() { s.faults[kind] = append(s.faults[kind], f...) })
+// on plays missteps to the next calls of a kind.
+func (s *service) on(kind string, f ...misstep) {
+	s.change(func() { s.missteps[kind] = append(s.missteps[kind], f...) })
 }
 
-// always plays a fault to all calls of a kind for which on has none; nil ends it.
-func (s *service) always(kind string, f fault) { s.change(func() { s.kept[kind] = f }) }
+// always plays a misstep to all calls of a kind for which on has none; nil ends it.
+func (s *service) always(kind string, f misstep) { s.change(func() { s.kept[kind] = f }) }
 
 // of are the calls of some kinds so far; of all kinds if none is named.
 func (s *service) of(kinds ...string) (calls []*call) {
@@ -167,7 +167,7 @@ func (s *service) serve(w http.ResponseWriter, r *http.Request) {
 	if len(text) > 0 {
 		bad = json.Unmarshal(text, &c.Body)
 	}
-	var f fault
+	var f misstep
 	s.change(func() {
 		for _, other := range s.calls {
 			if other.Kind == c.Kind {
@@ -175,8 +175,8 @@ func (s *service) serve(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 		s.calls = append(s.calls, c)
-		if list := s.faults[c.Kind]; len(list) > 0 {
-			f, s.faults[c.Kind] = list[0], list[1:]
+		if list := s.missteps[c.Kind]; len(list) > 0 {
+			f, s.missteps[c.Kind] = list[0], list[1:]
 		} else {
 			f = s.kept[c.Kind]
 		}

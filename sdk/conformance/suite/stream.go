@@ -89,7 +89,7 @@ func (s *service) state(t ticket) string {
 // The bad days.
 
 // answers answers a status, with a problem if no body is given.
-func answers(status int, header map[string]string, body string) fault {
+func answers(status int, header map[string]string, body string) misstep {
 	return func(w http.ResponseWriter, _ *call) bool {
 		w.Header().Set("Content-Type", "application/problem+json")
 		if body == "" {
@@ -105,7 +105,7 @@ func answers(status int, header map[string]string, body string) fault {
 }
 
 // after answers a status with Retry-After.
-func after(status int, seconds string) fault {
+func after(status int, seconds string) misstep {
 	return answers(status, map[string]string{"Retry-After": seconds}, "")
 }
 
@@ -118,7 +118,7 @@ func cut(w http.ResponseWriter, _ *call) bool {
 }
 
 // silent sends nothing, for as long as the client stays. first is sent before that.
-func silent(first string) fault {
+func silent(first string) misstep {
 	return func(w http.ResponseWriter, c *call) bool {
 		if first != "" {
 			open(w, first)
@@ -129,7 +129,7 @@ func silent(first string) fault {
 }
 
 // streams sends events and breaks the stream.
-func streams(text ...string) fault {
+func streams(text ...string) misstep {
 	return func(w http.ResponseWriter, _ *call) bool {
 		open(w, "")
 		for _, one := range text {
@@ -140,7 +140,7 @@ func streams(text ...string) fault {
 }
 
 // sends sends events and ends the stream when the client goes, or after a minute.
-func sends(text ...string) fault {
+func sends(text ...string) misstep {
 	return func(w http.ResponseWriter, c *call) bool {
 		open(w, "")
 		for _, one := range text {
@@ -154,8 +154,8 @@ func sends(text ...string) fault {
 	}
 }
 
-// lost carries the request out, and loses the answer: all of it, or all behind so many bytes.
-func (s *service) lost(behind int) fault {
+// answerLost carries the request out, and loses the answer: all of it, or all behind so many bytes.
+func (s *service) answerLost(behind int) misstep {
 	return func(w http.ResponseWriter, c *call) bool {
 		kept := &keeper{header: http.Header{}}
 		s.answer(kept, c)

@@ -18,7 +18,7 @@ import (
 	"matchmaker.dev/services/internal/edge/problem"
 )
 
-// TestReferenceIsGenerated: docs/reference.md has every setting, metric and code of problems as the source describes it.
+// TestReferenceIsGenerated: docs/reference.md has each setting, metric and code of problems as the source describes it.
 // With -update it is written.
 func TestReferenceIsGenerated(t *testing.T) {
 	const page = "../../../docs/reference.md"

@@ -25,8 +25,8 @@ type ratingsReplay struct {
 }
 
 func (ratingsReplay) Help() string {
-	return `Each line is a match that ended: {"time": "2026-11-01T20:15:00Z", "teams": [{"players": ["ada", "bea"], "rank": 1},
-{"players": ["cy", "dee"], "rank": 2}]}. Teams have a rank (the least is the best), a score (the highest is), or both.
+	return `Each line is a match that ended: {"time": "2026-11-01T20:15:00Z", "teams": [{"players": ["ada"], "rank": 1},
+{"players": ["cy"], "rank": 2}]}. Teams have a rank (the least is the best), a score (the highest is), or both.
 Equal ones drew.
 
 Before each match the model says the odds; after it, it learns. The less the log-loss, the better the odds were: 0.693
@@ -98,7 +98,7 @@ func parseModel(text string) (s rating.Settings, err error) {
 type ratingsVerdict struct {
 	Model string `json:"model"`
 	rating.Verdict
-	// Better is by how much less its log-loss is than that of the first model, and Margin half of the 95 % interval.
+	// Better is by how much less its log-loss is than the first model's, and Margin half of the 95 % interval.
 	Better *float64 `json:"better,omitempty"`
 	Margin *float64 `json:"margin,omitempty"`
 }
@@ -140,7 +140,8 @@ func (c ratingsReplay) Run(ctx context.Context, s *session) error {
 	calibration := grid{head: []any{"model", "odds of the favorite", "won", "pairs of teams"}}
 	for _, v := range verdicts {
 		for _, d := range v.Calibration {
-			calibration.add(v.Model, fmt.Sprintf("%.1f %%", d.Odds*100), fmt.Sprintf("%.1f %%", d.Won*100), format.Number(d.Pairs))
+			calibration.add(v.Model, fmt.Sprintf("%.1f %%", d.Odds*100), fmt.Sprintf("%.1f %%", d.Won*100),
+				format.Number(d.Pairs))
 		}
 	}
 	if err := s.show(verdicts, table.withoutEmptyColumns(), calibration); err != nil {

@@ -28,7 +28,8 @@ func TestRatingsReplay(t *testing.T) {
 	file := write("\ufeff" + text)
 	shell.run("ratings", "replay", file, "--model", "glicko2,tau=0.3", "--model", "trueSkill,draw=0").expect(0,
 		"glicko2,tau=0.3        30", "")
-	r := shell.run("ratings", "replay", file, "--model", "glicko2", "--model", "glicko2,deviation=50", "--after", "5", "-o", "json")
+	r := shell.run("ratings", "replay", file, "--model", "glicko2", "--model", "glicko2,deviation=50", "--after", "5",
+		"-o", "json")
 	var got []struct {
 		Model                       string
 		Matches                     int

@@ -126,7 +126,7 @@ type measureFlag struct {
 	Measure bool `help:"Measure the latencies to the regions from this machine, and put their receipts in."`
 }
 
-// receipts are those of a player; nil without the flag.
+// receipts are a player's receipts; nil without the flag.
 func (m measureFlag) receipts(ctx context.Context, api *client.Client) ([]string, error) {
 	if !m.Measure {
 		return nil, nil

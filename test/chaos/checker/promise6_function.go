@@ -12,7 +12,7 @@ func (all *changes) checkUpload(m *model, p *Promise, t *ticket, made history.Pr
 	if len(uploads) == 0 {
 		return
 	}
-	// A run's time is that of its request. A runner runs the upload that it has when the request arrives, and a match is
+	// A run has the time of its request. A runner runs the upload that it has when the request arrives, and a match is
 	// claimed when the run has ended.
 	claimed, one := t.result().To.Millis(), m.matchOf(t)
 	if one != nil && one.first != nil {

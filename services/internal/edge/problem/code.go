@@ -177,7 +177,7 @@ func (c Code) Status() int { return definitions[c].Status }
 // Kind is the general code of the same status.
 func (c Code) Kind() Code { return OfStatus(c.Status()) }
 
-// OfStatus is the general code of an HTTP status. Where there is none, it is that of the nearest status.
+// OfStatus is the general code of an HTTP status, or of the nearest one that has a code.
 func OfStatus(status int) Code {
 	for c, d := range definitions {
 		if d.Status == status {

@@ -23,7 +23,7 @@ func TestCodesAreAClosedSet(t *testing.T) {
 	if len(declared) != len(problem.Definitions()) || len(declared) < 40 {
 		t.Fatalf("%d codes are declared, %d are defined", len(declared), len(problem.Definitions()))
 	}
-	used := map[string]bool{"Internal": true, "Method": true} // those of package web, which knows them by their status
+	used := map[string]bool{"Internal": true, "Method": true} // package web knows them by their status
 	err = filepath.WalkDir("../../..", func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
 			return err

@@ -74,8 +74,8 @@ func (v *Verifier) Age() time.Duration {
 	return v.age
 }
 
-// CheckSize is an Invalid error for more receipts, or longer ones, than any request may have, and for those of a game
-// service: they are for another network, and it sets the values itself.
+// CheckSize is an Invalid error for more receipts, or longer ones, than any request may have, and for a game service's:
+// they are for another network, and it sets the values itself.
 func CheckSize(receipts []string, caller *auth.Principal) error {
 	if len(receipts) > 0 && caller.Kind != auth.Player {
 		return problem.New(problem.Invalid, "receipts: only players send them; a game service sets the values itself")

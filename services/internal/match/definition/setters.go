@@ -32,7 +32,7 @@ const (
 type setter struct{ name, setBy, claim string }
 
 // kind is what has setters: one of it and several, and the codes of a bad rule and of too many. Where it has a region,
-// beacons set it to the round trip to that one, and otherwise to those of all.
+// beacons set it to the round trip to that one, and otherwise to the round trips to all regions.
 type kind struct {
 	one, several, bad, tooMany string
 	hasRegion                  bool

@@ -192,7 +192,7 @@ func propertiesOf(claims auth.ClaimSet, rules []*pb.PropertyRule) (map[string][]
 	return properties, nil
 }
 
-// Kept is what a game service, and what a claim or receipts, set of the values that a player had: of those that they set
+// Kept is what a game service, and what a claim or receipts, set of the values that a player had: of what they set
 // by the settings then, and in the same way by the settings now.
 func Kept(had fields.Values, then, now *pb.ProjectSettings) (byService, vouched fields.Values) {
 	byService.Attributes, vouched.Attributes = others(had.Attributes, then.GetAttributes(), now.GetAttributes(),

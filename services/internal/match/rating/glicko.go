@@ -11,7 +11,7 @@ type glicko struct{ Settings }
 // opponent is what a player is compared with, in the inner scale.
 type opponent struct{ mean, deviation, outcome float64 }
 
-// weight is how much a comparison with somebody of a deviation tells.
+// weight is how much a comparison with a player of a deviation tells.
 func weight(deviation float64) float64 {
 	return 1 / math.Sqrt(1+3*deviation*deviation/(math.Pi*math.Pi))
 }
@@ -51,7 +51,7 @@ func (m glicko) side(t *Team) opponent {
 	return opponent{mean: (mean/n - m.Mean) / scale, deviation: math.Sqrt(variance/n) / scale}
 }
 
-// player rates a player who was compared with others. The steps have the numbers of Glickman's paper.
+// player rates a player after comparisons with others. The steps have the numbers of Glickman's paper.
 func (m glicko) player(p Rating, others []opponent) Rating {
 	mean, deviation := (p.Mean-m.Mean)/scale, p.Deviation/scale
 	information, gain := 0.0, 0.0
@@ -68,8 +68,8 @@ func (m glicko) player(p Rating, others []opponent) Rating {
 	return p
 }
 
-// volatility is step 5: the root of f, by the Illinois method. Delta is the improvement that the outcomes suggest, and v
-// its variance.
+// volatility is step 5: the root of f, by the Illinois method. Delta is the improvement that the outcomes suggest, and
+// v its variance.
 func (m glicko) volatility(before, deviation, v, delta float64) float64 {
 	const precise, most = 1e-7, 100
 	start := math.Log(before * before)
@@ -78,11 +78,10 @@ func (m glicko) volatility(before, deviation, v, delta float64) float64 {
 		d := deviation*deviation + v + e
 		return e*(delta*delta-d)/(2*d*d) - (x-start)/(m.Tau*m.Tau)
 	}
-	a, b := start, 0.0
+	a, b := start, start-m.Tau
 	if d := delta*delta - deviation*deviation - v; d > 0 {
 		b = math.Log(d)
 	} else {
-		b = start - m.Tau
 		for k := 2; f(b) < 0 && k < most; k++ {
 			b = start - float64(k)*m.Tau
 		}

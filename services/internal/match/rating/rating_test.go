@@ -35,7 +35,7 @@ func near(a, b, tolerance float64) bool {
 }
 
 // TestPublishedValues has values that the authors of the models, or their best-known implementations, publish: players
-// of whom nothing is known yet, and Glickman's example.
+// without a match yet, and Glickman's example.
 func TestPublishedValues(t *testing.T) {
 	for _, c := range []struct {
 		name, model string

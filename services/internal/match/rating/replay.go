@@ -13,7 +13,7 @@ type Result struct {
 	Teams []ResultTeam `json:"teams"`
 }
 
-// ResultTeam is one of its teams: who played in it, and its place or its score, or both. The least rank and the highest
+// ResultTeam is one of its teams: its players, and its place or its score, or both. The least rank and the highest
 // score are the best.
 type ResultTeam struct {
 	Players []string `json:"players"`
@@ -93,7 +93,7 @@ type Replay struct {
 	// games is how many matches each player of a match must have had before its odds are judged.
 	games int
 	last  time.Time
-	// losses are those of the matches that were judged, in order.
+	// losses has the loss of each match that was judged, in order.
 	losses  []float64
 	squares float64
 	right   float64

@@ -13,8 +13,8 @@ import (
 
 func number[T any](v T) *T { return &v }
 
-// ladder plays two against two with players whose skill is known, and returns the mean loss of who knows it, over the
-// matches that a replay judges.
+// ladder plays two against two with players of a known skill, and returns the mean loss of odds from that skill, over
+// the matches that a replay judges.
 func ladder(t *testing.T, replays []*rating.Replay, players, matches, games int, spread float64) (trueLoss float64) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -72,8 +72,8 @@ func newReplay(t *testing.T, s rating.Settings, games int) *rating.Replay {
 	return r
 }
 
-// TestLadder: whoever is rated by results alone is predicted about as well as by who knows the skill, and far better
-// than by a guess; and whoever is never rated is not.
+// TestLadder: the odds of a model that knows results alone are about as good as odds from the skill itself, and far
+// better than a guess.
 func TestLadder(t *testing.T) {
 	good := defaults(t, rating.TrueSkill)
 	good.Draw, good.Tau = 0.01, 0.01
@@ -83,7 +83,7 @@ func TestLadder(t *testing.T) {
 	loss := ladder(t, replays, 100, 10_000, 200, 6)
 	v, guess := replays[0].Verdict(), replays[1].Verdict()
 	if v.LogLoss > 1.02*loss {
-		t.Errorf("log-loss %.4f; who knows the skill has %.4f", v.LogLoss, loss)
+		t.Errorf("log-loss %.4f; the skill itself gives %.4f", v.LogLoss, loss)
 	}
 	if math.Abs(guess.LogLoss-math.Ln2) > 1e-3 || math.Abs(guess.Brier-0.25) > 1e-3 {
 		t.Errorf("a guess has log-loss %v and Brier score %v", guess.LogLoss, guess.Brier)
@@ -110,13 +110,17 @@ func TestResultsAreChecked(t *testing.T) {
 		many[i] = fmt.Sprint("p", i)
 	}
 	at := time.Unix(1, 0)
+	scored := side("b")
+	scored.Score = new(float64)
+	onlyScored := scored
+	onlyScored.Rank = nil
 	for want, r := range map[string]rating.Result{
 		"time: ":                           {Teams: []rating.ResultTeam{side("a"), side("b")}},
 		"teams: there are 1":               {Time: at, Teams: []rating.ResultTeam{side("a")}},
 		"teams: there are 101":             {Time: at, Teams: make([]rating.ResultTeam, 101)},
 		"teams[0]: it has neither":         {Time: at, Teams: []rating.ResultTeam{{Players: []string{"a"}}, side("b")}},
-		"teams[1].rank: ":                  {Time: at, Teams: []rating.ResultTeam{side("a"), {Players: []string{"b"}, Score: number(1.)}}},
-		"teams[1].score: ":                 {Time: at, Teams: []rating.ResultTeam{side("a"), {Players: []string{"b"}, Rank: number(1), Score: number(1.)}}},
+		"teams[1].rank: ":                  {Time: at, Teams: []rating.ResultTeam{side("a"), onlyScored}},
+		"teams[1].score: ":                 {Time: at, Teams: []rating.ResultTeam{side("a"), scored}},
 		"teams[1].players: ":               {Time: at, Teams: []rating.ResultTeam{side("a"), side()}},
 		"teams[1].players[0]: it is empty": {Time: at, Teams: []rating.ResultTeam{side("a"), side("")}},
 		"teams[1].players[1]: this player": {Time: at, Teams: []rating.ResultTeam{side("a"), side("b", "a")}},

@@ -109,7 +109,7 @@ func (m trueSkill) exchange(skill []normal, all []difference) {
 			break
 		}
 	}
-	all[0].tell(teams(0)) // the second team's message came after it
+	all[0].send(teams(0)) // the second team's message came after it
 }
 
 // update compares a difference with its outcome anew, by what is known of its teams, and returns by how much its
@@ -126,12 +126,12 @@ func (d *difference) update(a, b normal) float64 {
 	w = min(w, 1-1e-12)
 	next := normal{known.pi / (1 - w), (known.tau + root*v) / (1 - w)}
 	d.outcome = next.by(known)
-	d.tell(a, b)
+	d.send(a, b)
 	return max(math.Abs(next.tau-previous.tau), math.Sqrt(math.Abs(next.pi-previous.pi)))
 }
 
-// tell makes the messages to the two teams.
-func (d *difference) tell(a, b normal) {
+// send makes the messages to the two teams.
+func (d *difference) send(a, b normal) {
 	mean, variance := d.outcome.mean(), d.outcome.variance()
 	d.above = of(b.mean()+mean, variance+b.variance())
 	d.below = of(a.mean()-mean, variance+a.variance())

@@ -68,7 +68,7 @@ func (f *fixture) check(t *testing.T, c *openapitest.Checker) {
 	}
 }
 
-// checkEvents checks the members of events as those of a ticket: the document describes the two together.
+// checkEvents checks the members of events as a ticket's: the document describes the two together.
 func checkEvents(t *testing.T, c *openapitest.Checker, file string) {
 	var events []struct {
 		Event string
