@@ -60,7 +60,7 @@ func Status(err error) int {
 	return 0
 }
 
-// Code is what went wrong. [Error.PlayerText] is what a player may be told.
+// Code is what went wrong. [PlayerText] is what a player may be told.
 type Code string
 
 // CodeOf is the code of the [*Error] in err's chain, or "" when the failure was not an answer of the service.
@@ -78,16 +78,18 @@ func IsNotFound(err error) bool {
 	return Status(err) == http.StatusNotFound && code != "" && code != CodeNotFound
 }
 
-// PlayerText is a sentence in English that a player may be told. It is the same for all errors of a code, and for those
-// of a status whose code this version does not know; translate it by the code.
-func (e *Error) PlayerText() string {
-	text := codes[0].player
-	for _, c := range slices.Backward(codes[:]) {
-		if c.code == e.Code {
-			return c.player
-		}
-		if c.status == e.Status {
-			text = c.player // the general code is the first
+// PlayerText is a sentence in English that a player may be told of a failed call. It is the same for all errors of a
+// code, and otherwise of a status or a kind; translate it by these.
+func PlayerText(err error) string {
+	text := KindOf(err).text()
+	if e, ok := errors.AsType[*Error](err); ok {
+		for _, c := range slices.Backward(codes[:]) {
+			if c.code == e.Code {
+				return c.player
+			}
+			if c.status == e.Status {
+				text = c.player // the general code is the first
+			}
 		}
 	}
 	return text

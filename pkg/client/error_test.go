@@ -83,11 +83,11 @@ func TestPlayerText(t *testing.T) {
 		"The party is full.":                                 {Status: 409, Code: client.CodePartyFull},
 		"This is not possible right now.":                    {Status: 409, Code: "ofALaterVersion"},
 		"Please wait a moment and try again.":                {Status: 429},
-		"Something went wrong.":                              {Status: 418},
+		"Something went wrong.":                              {Status: 500},
 		"This is not there any more.":                        {Status: 404, Code: client.CodeNotFound},
 		"You are in a party already. Please leave it first.": {Status: 409, Code: client.CodeAlreadyInParty},
 	} {
-		if got := e.PlayerText(); got != text {
+		if got := client.PlayerText(fmt.Errorf("x: %w", &e)); got != text {
 			t.Errorf("%d %s: %q, want %q", e.Status, e.Code, got, text)
 		}
 	}

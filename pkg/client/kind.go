@@ -51,8 +51,8 @@ func isTransport(err error) bool {
 	return ok || connectionFailed(err)
 }
 
-// Text is what a player may be told, in English. It says nothing of the request.
-func (k ErrorKind) Text() string {
+// text is what a player may be told where the service gave no code.
+func (k ErrorKind) text() string {
 	switch k {
 	case ErrorOffline:
 		return "Matchmaking cannot be reached. Check your connection and try again."

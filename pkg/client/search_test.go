@@ -204,7 +204,7 @@ func TestKindsOfErrors(t *testing.T) {
 		client.ErrorUnexpected: {&client.Error{Status: 302}, &client.Error{Status: 500}, errors.New("no JSON")},
 	} {
 		for _, err := range errs {
-			if got := client.KindOf(fmt.Errorf("call: %w", err)); got != kind || kind.Text() == "" {
+			if got := client.KindOf(fmt.Errorf("call: %w", err)); got != kind || client.PlayerText(err) == "" {
 				t.Errorf("%v is %q, want %q", err, got, kind)
 			}
 		}

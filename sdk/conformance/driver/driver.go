@@ -72,7 +72,7 @@ func (d *driver) emit(e event) {
 
 func (d *driver) fail(err error) {
 	kind := client.KindOf(err)
-	d.emit(event{"event": "error", "code": kind, "player": kind.Text()})
+	d.emit(event{"event": "error", "code": kind, "player": client.PlayerText(err)})
 }
 
 // run obeys commands until there are no more.
