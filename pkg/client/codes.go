@@ -86,6 +86,9 @@ const (
 	// CodePlayerHasTicket, 409: A player of the ticket has as many tickets as the project allows.
 	CodePlayerHasTicket Code = "playerHasTicket"
 
+	// CodeTicketMatched, 409: The ticket has its result already: get it.
+	CodeTicketMatched Code = "ticketMatched"
+
 	// CodePlayerSilent, 409: A player missed a match, and was not heard of since.
 	CodePlayerSilent Code = "playerSilent"
 
@@ -168,6 +171,7 @@ var codes = [...]struct {
 	{CodeFunctionNotFound, 404, "This is not there any more."},
 	{CodeEtagMismatch, 409, "Someone else has changed this."},
 	{CodePlayerHasTicket, 409, "You are in a search already."},
+	{CodeTicketMatched, 409, "It is too late to cancel: your match is ready."},
 	{CodePlayerSilent, 409, "A player of your party is away."},
 	{CodeTicketsNotListed, 409, "Something went wrong."},
 	{CodeAcceptanceOpen, 409, "This party is about to get a match. Please try again in a moment."},

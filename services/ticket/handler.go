@@ -280,7 +280,7 @@ func (s *service) delete(c echo.Context) error {
 	if unlessAssigned && problem.KindOf(err) == problem.NotFound {
 		t, failed := s.readAs(viewer{player: player}, project, id)(ctx)
 		if failed == nil && t.Assignment != nil {
-			return problem.New(problem.Conflict, "ticket %q has its result: it is too late to cancel", id)
+			return problem.New(problem.TicketMatched, "ticket %q has its result: it is too late to cancel", id)
 		}
 	}
 	if err != nil {

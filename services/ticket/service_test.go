@@ -178,8 +178,11 @@ func TestDeleteWakesThoseWhoWait(t *testing.T) {
 func TestDeleteMayComeTooLate(t *testing.T) {
 	r := start(t)
 	remove := func(id, flag string) int {
-		got, _, err := r.send(t.Context(), http.MethodDelete, r.urls[0]+"?id="+id+"&unlessAssigned="+flag, "")
+		got, body, err := r.send(t.Context(), http.MethodDelete, r.urls[0]+"?id="+id+"&unlessAssigned="+flag, "")
 		must(t, err)
+		if got == http.StatusConflict && !strings.Contains(body, `"code":"ticketMatched"`) {
+			t.Error(body)
+		}
 		return got
 	}
 	matched := r.create(t)

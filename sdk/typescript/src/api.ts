@@ -406,6 +406,7 @@ export interface ProblemDetails {
     | 'functionNotFound'
     | 'etagMismatch'
     | 'playerHasTicket'
+    | 'ticketMatched'
     | 'playerSilent'
     | 'ticketsNotListed'
     | 'acceptanceOpen'
@@ -547,6 +548,7 @@ export const playerMessages: Record<string, string> = {
   playerSilent: "A player of your party is away.",
   projectLimited: "Many players are here right now. Please try again in a moment.",
   queueUnserved: "This game mode is not available right now.",
+  ticketMatched: "It is too late to cancel: your match is ready.",
   ticketNotFound: "Your search has ended.",
   ticketsNotListed: "Something went wrong.",
   tokenExpired: "Please sign in again.",

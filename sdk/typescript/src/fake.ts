@@ -200,7 +200,7 @@ export class FakeService {
       return { status: 204 }
     }
     if (route !== 'DELETE tickets') return { status: 200, body: this.#shown(ticket) }
-    if (ticket.api.assignment && query.has('unlessAssigned')) return refuse(409, 'conflict')
+    if (ticket.api.assignment && query.has('unlessAssigned')) return refuse(409, 'ticketMatched')
     if (ticket.offer) this.#endOffer(ticket.offer, [player], 'declined')
     else this.#end(ticket, 'deleted')
     return { status: 200 }

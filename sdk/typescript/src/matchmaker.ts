@@ -173,7 +173,7 @@ export class Matchmaker {
     try {
       return (await this.#list({ player: this.#player }, signal)).find(goesOn)?.id
     } catch (e) {
-      if (e instanceof MatchmakingError && e.status === 409) return undefined // the project does not list them
+      if (e instanceof MatchmakingError && e.problem === 'ticketsNotListed') return undefined // the project does not list them
       throw e
     }
   }

@@ -38,6 +38,7 @@ const (
 	FunctionNotFound
 	ETagMismatch
 	PlayerHasTicket
+	TicketMatched
 	PlayerSilent
 	TicketsNotListed
 	AcceptanceOpen
@@ -129,6 +130,8 @@ var definitions = [codes]Definition{
 		"Someone else has changed this."},
 	PlayerHasTicket: {"playerHasTicket", http.StatusConflict, false,
 		"A player of the ticket has as many tickets as the project allows.", "You are in a search already."},
+	TicketMatched: {"ticketMatched", http.StatusConflict, false,
+		"The ticket has its result already: get it.", "It is too late to cancel: your match is ready."},
 	PlayerSilent: {"playerSilent", http.StatusConflict, false,
 		"A player missed a match, and was not heard of since.", "A player of your party is away."},
 	TicketsNotListed: {"ticketsNotListed", http.StatusConflict, false,
