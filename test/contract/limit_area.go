@@ -1,7 +1,6 @@
 package contract
 
 import (
-	"cmp"
 	"net/http"
 	"slices"
 	"strconv"
@@ -102,8 +101,14 @@ func (t *trial) mustBeLimited(a answer, quota string) {
 	if !strings.HasPrefix(limit, strconv.Quote(quota)+";") || !strings.HasPrefix(policy, strconv.Quote(quota)+";") {
 		t.Errorf("RateLimit is %q and RateLimit-Policy %q, want them about %q", limit, policy, quota)
 	}
-	code := map[string]string{"waiting": "tooManyTickets", "configs": "projectLimited", "functions": "projectLimited"}[quota]
-	equal(t, "the code", a.problem(t).Code, cmp.Or(code, "playerLimited"))
+	code := "playerLimited"
+	switch quota {
+	case "waiting":
+		code = "tooManyTickets"
+	case "configs", "functions":
+		code = "projectLimited"
+	}
+	equal(t, "the code", a.problem(t).Code, code)
 	t.contains("RateLimit", limit, "r=0", "t="+a.header.Get("Retry-After"))
 }
 

@@ -28,7 +28,8 @@ type hub struct {
 }
 
 func newHub(g *gate) *hub {
-	h := &hub{gate: g, runs: map[string]*awaited{}, modules: map[string][]byte{}, stream: stream{projects: map[string][]*pb.Events{}}}
+	h := &hub{gate: g, runs: map[string]*awaited{}, modules: map[string][]byte{},
+		stream: stream{projects: map[string][]*pb.Events{}}}
 	h.queue = queue{hub: h, sent: map[string]time.Time{}}
 	return h
 }
