@@ -98,7 +98,7 @@ func TestInspectionFindsCarelessParent(t *testing.T) {
 	if capable, _ := strconv.ParseUint(status(t, os.Getpid(), "CapEff"), 16, 64); capable != 0 { // of root
 		careless = append(careless, "use the capabilities of root")
 	}
-	if raw, err := syscall.Getpriority(syscall.PRIO_PROCESS, 0); err == nil && raw > 20 { // 20 is the usual one, more is urgent
+	if raw, err := syscall.Getpriority(syscall.PRIO_PROCESS, 0); err == nil && raw > 20 { // 20 is usual
 		careless = append(careless, "compute as urgently as its parent")
 	}
 	for name, test := range map[string]struct {
