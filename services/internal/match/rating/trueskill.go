@@ -99,17 +99,24 @@ func (m trueSkill) exchange(skill []normal, all []difference) {
 		if last == 0 {
 			change = all[0].update(teams(0))
 		}
-		for i := range last {
-			change = max(change, all[i].update(teams(i)))
+		for i := range last { // downwards, and what the lower team is told
+			a, b := teams(i)
+			change = max(change, all[i].update(a, b))
+			all[i].below = all[i].message(a, -1)
 		}
-		for i := last; i > 0; i-- {
-			change = max(change, all[i].update(teams(i)))
+		for i := last; i > 0; i-- { // upwards
+			a, b := teams(i)
+			change = max(change, all[i].update(a, b))
+			all[i].above = all[i].message(b, 1)
 		}
 		if change <= lastChange {
 			break
 		}
 	}
-	all[0].send(teams(0)) // the second team's message came after it
+	_, second := teams(0)
+	all[0].above = all[0].message(second, 1)
+	lastButOne, _ := teams(last)
+	all[last].below = all[last].message(lastButOne, -1)
 }
 
 // update compares a difference with its outcome anew, by what is known of its teams, and returns by how much its
@@ -126,15 +133,12 @@ func (d *difference) update(a, b normal) float64 {
 	w = min(w, 1-1e-12)
 	next := normal{known.pi / (1 - w), (known.tau + root*v) / (1 - w)}
 	d.outcome = next.by(known)
-	d.send(a, b)
 	return max(math.Abs(next.tau-previous.tau), math.Sqrt(math.Abs(next.pi-previous.pi)))
 }
 
-// send makes the messages to the two teams.
-func (d *difference) send(a, b normal) {
-	mean, variance := d.outcome.mean(), d.outcome.variance()
-	d.above = of(b.mean()+mean, variance+b.variance())
-	d.below = of(a.mean()-mean, variance+a.variance())
+// message is what the outcome says of one team, by what is known of the other; sign is 1 for the upper team.
+func (d *difference) message(other normal, sign float64) normal {
+	return of(other.mean()+sign*d.outcome.mean(), d.outcome.variance()+other.variance())
 }
 
 // learned returns the ratings of a team's players after what the match told of its performance.
