@@ -111,5 +111,5 @@ func (m glicko) Odds(teams []Team) []float64 {
 // Rest implements Model.
 func (m glicko) Rest(r Rating, periods float64) Rating {
 	m.Growth = r.Volatility * scale
-	return m.rest(r, periods)
+	return m.Settings.Rest(r, periods)
 }

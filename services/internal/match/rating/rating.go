@@ -141,8 +141,8 @@ func New(s Settings) (Model, error) {
 	return m, nil
 }
 
-// rest adds the variance that a time without matches brings.
-func (s Settings) rest(r Rating, periods float64) Rating {
+// Rest implements Model: it adds the variance that a time without matches brings.
+func (s Settings) Rest(r Rating, periods float64) Rating {
 	r.Deviation = min(math.Sqrt(r.Deviation*r.Deviation+max(0, periods)*s.Growth*s.Growth), max(s.Deviation, r.Deviation))
 	return r
 }
@@ -154,6 +154,13 @@ func (t *Team) sums() (mean, variance float64) {
 		variance += p.Deviation * p.Deviation
 	}
 	return mean, variance
+}
+
+// beats returns the chance of a team against another one, where n performances differ by Beta.
+func (s Settings) beats(a, b *Team, n int) float64 {
+	am, av := a.sums()
+	bm, bv := b.sums()
+	return cumulative((am - bm) / math.Sqrt(float64(n)*s.Beta*s.Beta+av+bv))
 }
 
 // odds returns the chance of each team from the chance of one against another one.

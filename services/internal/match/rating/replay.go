@@ -8,7 +8,6 @@ import (
 
 // Result is how a match ended.
 type Result struct {
-	Match string       `json:"match"`
 	Time  time.Time    `json:"time"`
 	Teams []ResultTeam `json:"teams"`
 }
@@ -119,9 +118,6 @@ func NewReplay(s Settings, games int) (*Replay, error) {
 	}
 	return &Replay{settings: s, model: model, players: map[string]*record{}, games: games}, nil
 }
-
-// Settings are the complete settings of the replay.
-func (p *Replay) Settings() Settings { return p.settings }
 
 // Add adds the next result, which was checked and is not older than the last one.
 func (p *Replay) Add(r *Result) error {

@@ -64,7 +64,7 @@ func (m trueSkill) Rate(teams []Team) [][]Rating {
 		all[i].drawn = a.Rank == b.Rank
 		all[i].margin = quantile((m.Draw+1)/2) * math.Sqrt(float64(len(a.Players)+len(b.Players))) * m.Beta
 	}
-	m.exchange(skill, all)
+	exchange(skill, all)
 
 	after := make([][]Rating, len(teams))
 	for i, t := range order {
@@ -75,13 +75,13 @@ func (m trueSkill) Rate(teams []Team) [][]Rating {
 		if i < len(all) {
 			told = told.times(all[i].above)
 		}
-		after[t] = m.learned(before[i], skill[i], told)
+		after[t] = learned(before[i], skill[i], told)
 	}
 	return after
 }
 
 // exchange runs the messages between the differences until they stay as they are.
-func (m trueSkill) exchange(skill []normal, all []difference) {
+func exchange(skill []normal, all []difference) {
 	last := len(all) - 1
 	// teams is what is known of the two teams of a difference without it.
 	teams := func(i int) (a, b normal) {
@@ -142,7 +142,7 @@ func (d *difference) message(other normal, sign float64) normal {
 }
 
 // learned returns the ratings of a team's players after what the match told of its performance.
-func (m trueSkill) learned(players []Rating, skill, told normal) []Rating {
+func learned(players []Rating, skill, told normal) []Rating {
 	after := make([]Rating, len(players))
 	for i, p := range players {
 		own := of(p.Mean, p.Deviation*p.Deviation)
@@ -157,12 +157,5 @@ func (m trueSkill) learned(players []Rating, skill, told normal) []Rating {
 
 // Odds implements Model.
 func (m trueSkill) Odds(teams []Team) []float64 {
-	return odds(teams, func(a, b *Team) float64 {
-		am, av := a.sums()
-		bm, bv := b.sums()
-		return cumulative((am - bm) / math.Sqrt(float64(len(a.Players)+len(b.Players))*m.Beta*m.Beta+av+bv))
-	})
+	return odds(teams, func(a, b *Team) float64 { return m.beats(a, b, len(a.Players)+len(b.Players)) })
 }
-
-// Rest implements Model.
-func (m trueSkill) Rest(r Rating, periods float64) Rating { return m.rest(r, periods) }

@@ -138,12 +138,5 @@ func (m wengLin) margin(teams []Team, i int) float64 {
 
 // Odds implements Model.
 func (m wengLin) Odds(teams []Team) []float64 {
-	return odds(teams, func(a, b *Team) float64 {
-		am, av := a.sums()
-		bm, bv := b.sums()
-		return cumulative((am - bm) / math.Sqrt(float64(len(teams))*m.Beta*m.Beta+av+bv))
-	})
+	return odds(teams, func(a, b *Team) float64 { return m.beats(a, b, len(teams)) })
 }
-
-// Rest implements Model.
-func (m wengLin) Rest(r Rating, periods float64) Rating { return m.rest(r, periods) }
