@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"matchmaker.dev/services/internal/edge/openapi/document"
 )
 
 func TestFilesAreGenerated(t *testing.T) {
@@ -60,7 +62,7 @@ func TestModelOfADocument(t *testing.T) {
 	thing := Type{Kind: Object, Name: "Thing"}
 	free := Type{Kind: Map, Of: []Type{{Kind: Any}}}
 	want := &Model{
-		Codes: map[string]Code{"notFound": {Status: 404, Player: "It is gone."}},
+		Codes: map[string]document.Code{"notFound": {Status: 404, Player: "It is gone."}},
 		Schemas: []Schema{
 			{Name: "Thing", Fields: []Field{
 				{Name: "name", Type: Type{Kind: String}},

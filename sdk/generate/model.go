@@ -2,11 +2,13 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
+
+	"matchmaker.dev/services/internal/edge/openapi/document"
 )
 
 // Model is what SDKs are made from: what clients and game servers ask of the service, and the objects that they send
@@ -15,14 +17,7 @@ type Model struct {
 	Schemas    []Schema
 	Operations []Operation
 	// Codes are the codes of problems, by their names.
-	Codes map[string]Code
-}
-
-// Code is what a code of a problem means.
-type Code struct {
-	Status int
-	// Player is what a player may be told.
-	Player string
+	Codes map[string]document.Code
 }
 
 // Schema is an object with members.
@@ -72,71 +67,9 @@ type Operation struct {
 	Repeatable bool
 }
 
-// document is what the model is made from in the OpenAPI document.
-type document struct {
-	Paths      map[string]map[string]json.RawMessage
-	Components struct {
-		Parameters map[string]parameter
-		Responses  map[string]response
-		Schemas    map[string]*schema
-		Codes      map[string]Code `json:"x-codes"`
-	}
-}
-
-type operation struct {
-	OperationID          string
-	Summary, Description string
-	Deprecated           bool
-	Repeatable           bool `json:"x-repeatable"`
-	Security             []map[string]any
-	Parameters           []parameter
-	RequestBody          struct{ Content content }
-	Responses            map[string]response
-}
-
-type parameter struct {
-	Ref                   string `json:"$ref"`
-	Name, In, Description string
-	Required              bool
-	Schema                *schema
-}
-
-type response struct {
-	Ref     string `json:"$ref"`
-	Content content
-}
-
-type content map[string]struct{ Schema *schema }
-
-type schema struct {
-	Ref                  string `json:"$ref"`
-	Type                 kinds
-	AnyOf                []*schema
-	ContentEncoding      string
-	Description          string
-	Required             []string
-	Properties           map[string]*schema
-	AdditionalProperties json.RawMessage
-	Items                *schema
-	Enum                 []any
-}
-
-// kinds is one name of a JSON type, or several.
-type kinds []string
-
-// UnmarshalJSON is called by package json.
-func (k *kinds) UnmarshalJSON(text []byte) error {
-	var one string
-	if json.Unmarshal(text, &one) == nil {
-		*k = kinds{one}
-		return nil
-	}
-	return json.Unmarshal(text, (*[]string)(k))
-}
-
 // reader makes a model.
 type reader struct {
-	document
+	*document.Document
 	schemas map[string]Schema
 	err     error
 }
@@ -146,27 +79,21 @@ var callers = []string{"player", "server"}
 
 // NewModel reads an OpenAPI document. Beside the objects of the operations it has those that are named.
 func NewModel(text []byte, named ...string) (*Model, error) {
-	r := &reader{schemas: map[string]Schema{}}
-	if err := json.Unmarshal(text, &r.document); err != nil {
-		return nil, fmt.Errorf("openapi: %w", err)
+	doc, err := document.Read(text)
+	if err != nil {
+		return nil, err
 	}
-	m := &Model{Codes: r.Components.Codes}
-	for path, methods := range r.Paths {
-		for _, method := range []string{"get", "put", "post", "delete"} {
-			if methods[method] == nil {
-				continue
-			}
-			var o operation
-			if err := json.Unmarshal(methods[method], &o); err != nil {
-				return nil, fmt.Errorf("openapi: %s %s: %w", method, path, err)
-			}
+	r := &reader{Document: doc, schemas: map[string]Schema{}}
+	m := &Model{Codes: doc.Components.Codes}
+	for _, p := range doc.Paths {
+		for method, o := range p.Value.Operations() {
 			if !o.Deprecated && slices.ContainsFunc(o.Security, isForCallers) {
-				m.Operations = append(m.Operations, r.operation(path, method, &o, methods["parameters"]))
+				m.Operations = append(m.Operations, r.operation(p.Name, strings.ToUpper(method), o, p.Value.Parameters))
 			}
 		}
 	}
 	for _, name := range named {
-		r.typeOf(&schema{Ref: name}, "")
+		r.typeOf(&document.Schema{Ref: name}, "")
 	}
 	slices.SortFunc(m.Operations, func(a, b Operation) int { return cmp.Compare(a.ID, b.ID) })
 	for _, name := range slices.Sorted(maps.Keys(r.schemas)) {
@@ -179,23 +106,11 @@ func isForCallers(security map[string]any) bool {
 	return slices.ContainsFunc(callers, func(c string) bool { _, ok := security[c]; return ok })
 }
 
-func (r *reader) operation(path, method string, o *operation, shared json.RawMessage) Operation {
-	of := Operation{ID: o.OperationID, Summary: o.Summary, Doc: o.Description, Method: strings.ToUpper(method),
-		Path: "v1" + path, Repeatable: o.Repeatable || method != "post"}
-	if below, versioned := strings.CutPrefix(path, "/api/"); versioned {
-		of.Path = below
-	}
-	var all []parameter
-	if shared != nil {
-		if err := json.Unmarshal(shared, &all); err != nil {
-			r.err = fmt.Errorf("openapi: parameters of %s: %w", path, err)
-		}
-	}
-	for _, p := range append(all, o.Parameters...) {
-		if p.Ref != "" {
-			p = r.Components.Parameters[referred(p.Ref)]
-		}
-		if p.Name == "X-Correlation-Id" {
+func (r *reader) operation(path, method string, o *document.Operation, shared []document.Parameter) Operation {
+	of := Operation{ID: o.ID, Summary: o.Summary, Doc: o.Description, Method: method, Path: document.Address(path),
+		Repeatable: o.Repeatable || method != http.MethodPost}
+	for _, p := range slices.Concat(shared, o.Parameters) {
+		if p = r.Parameter(p); p.Name == "X-Correlation-Id" {
 			continue // it may be at each request
 		}
 		f := Field{Name: p.Name, Doc: p.Description, Type: r.typeOf(p.Schema, ""), Optional: !p.Required}
@@ -212,42 +127,29 @@ func (r *reader) operation(path, method string, o *operation, shared json.RawMes
 		t := r.typeOf(body.Schema, "")
 		of.Body = &t
 	}
-	for _, status := range []string{"201", "200"} {
-		answer := o.Responses[status]
-		if answer.Ref != "" {
-			answer = r.Components.Responses[referred(answer.Ref)]
-		}
-		if _, stream := answer.Content["text/event-stream"]; stream {
-			of.Stream = true
-		}
-		if body, ok := answer.Content["application/json"]; ok {
-			t := r.typeOf(body.Schema, "")
-			of.Answer = &t
-		}
+	content := r.Content(o)
+	_, of.Stream = content["text/event-stream"]
+	if body, ok := content["application/json"]; ok {
+		t := r.typeOf(body.Schema, "")
+		of.Answer = &t
 	}
 	return of
 }
 
-// referred returns the name at the end of a reference.
-func referred(ref string) string { return ref[strings.LastIndexByte(ref, '/')+1:] }
-
 // typeOf is the type of a schema. An object that has no name in the document gets this one.
-func (r *reader) typeOf(s *schema, name string) Type {
+func (r *reader) typeOf(s *document.Schema, name string) Type {
 	if s == nil {
 		return Type{Kind: Any}
 	}
 	if s.Ref != "" {
-		name = referred(s.Ref)
-		if s = r.Components.Schemas[name]; s == nil {
+		name = document.Referred(s.Ref)
+		if s = r.Components.Schemas.Find(name); s == nil {
 			r.err = fmt.Errorf("openapi: there is no schema %s", name)
 			return Type{Kind: Any}
 		}
 	}
-	kind, nullable := "", slices.Contains(s.Type, "null")
-	if i := slices.IndexFunc(s.Type, func(k string) bool { return k != "null" }); i >= 0 {
-		kind = s.Type[i]
-	}
-	t := Type{Kind: Kind(kind), Nullable: nullable}
+	kind := s.Type.Other()
+	t := Type{Kind: Kind(kind), Nullable: s.Type.Nullable()}
 	switch {
 	case len(s.AnyOf) > 0:
 		return r.oneOf(s.AnyOf, name)
@@ -263,9 +165,8 @@ func (r *reader) typeOf(s *schema, name string) Type {
 		t.Kind, t.Of = List, []Type{r.typeOf(s.Items, name+"Item")}
 	case kind == "object":
 		t.Kind, t.Of = Map, []Type{{Kind: Any}}
-		var values schema
-		if json.Unmarshal(s.AdditionalProperties, &values) == nil {
-			t.Of = []Type{r.typeOf(&values, name+"Value")}
+		if values := s.AdditionalProperties.Schema; values != nil {
+			t.Of = []Type{r.typeOf(values, name+"Value")}
 		}
 	case s.ContentEncoding == "base64":
 		t.Kind = Bytes
@@ -276,10 +177,10 @@ func (r *reader) typeOf(s *schema, name string) Type {
 }
 
 // oneOf is the type of alternatives, of which null is not counted.
-func (r *reader) oneOf(alternatives []*schema, name string) Type {
+func (r *reader) oneOf(alternatives []*document.Schema, name string) Type {
 	t := Type{Kind: OneOf}
 	for _, s := range alternatives {
-		if slices.Equal(s.Type, kinds{"null"}) {
+		if slices.Equal(s.Type, document.Kinds{"null"}) {
 			t.Nullable = true
 			continue
 		}
@@ -294,20 +195,25 @@ func (r *reader) oneOf(alternatives []*schema, name string) Type {
 }
 
 // add adds an object. What it must have stands first, in the order of the document.
-func (r *reader) add(name string, s *schema) {
+func (r *reader) add(name string, s *document.Schema) {
 	if _, known := r.schemas[name]; known {
 		return
 	}
 	of := Schema{Name: name, Doc: s.Description}
 	r.schemas[name] = of // before its members, which may have it
-	optional := slices.DeleteFunc(slices.Sorted(maps.Keys(s.Properties)),
-		func(member string) bool { return slices.Contains(s.Required, member) })
-	for _, member := range append(slices.Clone(s.Required), optional...) {
-		p := s.Properties[member]
+	var optional []string
+	for _, p := range s.Properties {
+		if !slices.Contains(s.Required, p.Name) {
+			optional = append(optional, p.Name)
+		}
+	}
+	slices.Sort(optional)
+	for _, member := range slices.Concat(s.Required, optional) {
+		p := s.Properties.Find(member)
 		f := Field{Name: member, Type: r.typeOf(p, name+strings.ToUpper(member[:1])+member[1:]),
 			Optional: !slices.Contains(s.Required, member)}
 		if f.Doc = p.Description; f.Doc == "" && p.Ref != "" && f.Type.Kind != Object {
-			f.Doc = r.Components.Schemas[referred(p.Ref)].Description
+			f.Doc = r.Components.Schemas.Find(document.Referred(p.Ref)).Description
 		}
 		of.Fields = append(of.Fields, f)
 	}

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"go.yaml.in/yaml/v3"
+	"matchmaker.dev/services/internal/edge/openapi/document"
 )
 
 // plainCalls are the operations that the client has as they are. The others are written by hand: they wait, follow,
@@ -29,21 +29,21 @@ func api(root string) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var doc document
-	if err := yaml.Unmarshal(text, &doc); err != nil {
-		return nil, fmt.Errorf("openapi.yaml: %w", err)
+	doc, err := document.Read(text)
+	if err != nil {
+		return nil, err
 	}
-	sdk := &types{document: &doc, object: "Object", time: "time.Time",
+	sdk := &types{Document: doc, object: "Object", time: "time.Time",
 		undecoded: []string{"ConfigChange.config", "SettingsChange.settings"},
 		// Calls that are written by hand have these.
 		needed: []string{"Ticket", "ProjectSettings", "Config", "CheckedConfig", "EventPage", "WaitingPage", "MatchReport",
 			"BackfillRequest", "BackfillTicket", "LogLine", "Validation"},
 	}
 	calls := sdk.methods(plainCalls())
-	server := &types{document: &doc, object: "json.RawMessage", time: "string", nulls: true}
+	server := &types{Document: doc, object: "json.RawMessage", time: "string", nulls: true}
 	for _, p := range doc.Paths {
-		for _, o := range p.value.operations() {
-			if media, ok := server.contentOf(o)["application/json"]; ok {
+		for _, o := range p.Value.Operations() {
+			if media, ok := server.Content(o)["application/json"]; ok {
 				server.goType(media.Schema)
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
+	"matchmaker.dev/services/internal/edge/openapi/document"
 	"matchmaker.dev/services/internal/platform/catalog"
 )
 
@@ -44,12 +45,12 @@ properties: {other: {$ref: '#/components/schemas/Other'}}`: "there is no schema 
 		`type: object
 properties: {text: {type: [string, 'null']}, when: {type: string, format: date-time}}`: "",
 	} {
-		var doc document
-		if err := yaml.Unmarshal([]byte("components:\n  schemas:\n    One:\n      "+
-			strings.ReplaceAll(text, "\n", "\n      ")), &doc); err != nil {
+		doc, err := document.Read([]byte("components:\n  schemas:\n    One:\n      " +
+			strings.ReplaceAll(text, "\n", "\n      ")))
+		if err != nil {
 			t.Fatal(err)
 		}
-		made := &types{document: &doc, needed: []string{"One"}}
+		made := &types{Document: doc, needed: []string{"One"}}
 		if made.write(); made.err == nil && want != "" || made.err != nil && (want == "" ||
 			!strings.Contains(made.err.Error(), want)) {
 			t.Errorf("%s: %v, want %q", text, made.err, want)
