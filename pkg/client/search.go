@@ -193,9 +193,7 @@ func (c *Client) ticketOf(ctx context.Context, saved SavedSearch) (id string, er
 		return "", err
 	}
 	var list ticketList
-	_, err = c.do(ctx, &request{method: http.MethodGet, path: "v1/tickets", query: url.Values{"key": {saved.Key}},
-		header: header, repeatable: true}, &list)
-	if err != nil || len(list.Tickets) == 0 {
+	if _, err = c.do(ctx, madeBy(saved.Key, header), &list); err != nil || len(list.Tickets) == 0 {
 		return "", err
 	}
 	return list.Tickets[0].ID, nil

@@ -117,15 +117,21 @@ func (c *Client) find(ctx context.Context, r *request, err error) (id string, _ 
 	if !r.unanswered || r.ownKey == "" || ctx.Err() != nil {
 		return "", err
 	}
-	asks := &request{method: http.MethodGet, path: r.path, query: url.Values{"key": {r.ownKey}}, header: http.Header{}}
+	header := http.Header{}
 	if player := r.header.Values("X-On-Behalf-Of"); player != nil {
-		asks.header["X-On-Behalf-Of"] = player
+		header["X-On-Behalf-Of"] = player
 	}
 	var list ticketList
-	if _, failed := c.try(ctx, asks, &list); failed != nil || len(list.Tickets) != 1 {
+	if _, failed := c.try(ctx, madeBy(r.ownKey, header), &list); failed != nil || len(list.Tickets) != 1 {
 		return "", err
 	}
 	return list.Tickets[0].ID, nil
+}
+
+// madeBy asks for the ticket that a create with a key made.
+func madeBy(key string, header http.Header) *request {
+	return &request{method: http.MethodGet, path: "v1/tickets", query: url.Values{"key": {key}}, header: header,
+		repeatable: true}
 }
 
 // ticketList is the answer to a GET of several tickets.

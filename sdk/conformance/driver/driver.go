@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/internal/platform/wait"
 )
 
 // command is a line of the programme.
@@ -152,14 +153,7 @@ func (d *driver) begin(c command) (err error) {
 	o := client.Options{URL: c.URL, Project: c.Project, Token: client.TokenCallback(d.askToken), Retry: client.Retry{
 		Scale: c.Scale, Now: d.now,
 		Sleep: func(ctx context.Context, t time.Duration) error {
-			timer := time.NewTimer(time.Duration(float64(t) * c.Scale))
-			defer timer.Stop()
-			select {
-			case <-timer.C:
-				return nil
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			}
+			return wait.For(ctx, time.Duration(float64(t)*c.Scale))
 		},
 	}}
 	d.options(&o)
