@@ -12,7 +12,7 @@ TOOLS   := $(CURDIR)/bin/tools
 
 # All but the race detector compiles without C, and so once.
 export CGO_ENABLED ?= 0
-RACE := CGO_ENABLED=1
+WITH_C := CGO_ENABLED=1
 
 # Pinned tools, built from source by the Go toolchain.
 BUF           := github.com/bufbuild/buf/cmd/buf@v1.73.0
@@ -81,7 +81,7 @@ check: $(call parts,check,race e2e pages sdk apart faults mistakes oracles delay
 ## PART=race,e2e,pages,sdk,apart,faults,mistakes,oracles,delay,due: some of it; fuzz: FUZZTIME=60s; rules: CASES=1000000 SEED=
 .PHONY: check-race check-e2e check-pages check-sdk check-apart check-faults check-mistakes check-oracles check-delay check-due check-fuzz check-rules
 check-race: redis compilers
-	@$(RACE) .ci/test -race -timeout 20m $$(go list $(MODULES:%=./%/...) | grep -vE '/test/(e2e|quality/trial)$$')
+	@$(WITH_C) .ci/test -race -timeout 20m $$(go list $(MODULES:%=./%/...) | grep -vE '/test/(e2e|quality/trial)$$')
 check-e2e: redis
 	@.ci/test -timeout 25m ./test/e2e -args -race-dev
 check-pages: redis compilers build
@@ -174,7 +174,7 @@ bench-neighbours: redis build bin/neighbours
 		$(if $(FOR),--for $(FOR)) $(if $(ONLY),--only $(ONLY))
 
 # A release is a tag. As long as there is none, a commit stands for the version before.
-PREVIOUS ?= $(or $(shell git describe --tags --abbrev=0 HEAD^ 2>/dev/null),132132d7dfd34cfe7be0a27e92fb48ffdfc13095)
+PREVIOUS ?= $(or $(shell git describe --tags --abbrev=0 HEAD^ 2>/dev/null),3209ac61)
 .PHONY: bin/previous
 bin/previous:
 	@git cat-file -e '$(PREVIOUS)^{commit}' 2>/dev/null || { echo "the version before is built from the history, and this clone" \
@@ -198,7 +198,7 @@ FAULTS  ?= 10000
 RUNS    ?= 100
 .PHONY: chaos-run chaos-mistakes chaos-simulate chaos-simulate-mistakes chaos-replay chaos-upgrade
 chaos-run: redis
-	@$(if $(RACE),$(RACE)) $(if $(JOURNAL),,.ci/long $(if $(STATE),chaos-$(STATE),chaos)) $(CHAOS) $(if $(JOURNAL),--journal $(abspath $(JOURNAL)))
+	@$(if $(RACE),$(WITH_C)) $(if $(JOURNAL),,.ci/long $(if $(STATE),chaos-$(STATE),chaos)) $(CHAOS) $(if $(JOURNAL),--journal $(abspath $(JOURNAL)))
 chaos-mistakes: redis
 	$(CHAOS) $(if $(DURATION),,--duration 40s) --patience 1m --break $(MISTAKE)
 chaos-simulate: redis
