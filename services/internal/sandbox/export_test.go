@@ -31,6 +31,14 @@ func MainWithout(wall string) int {
 // Unshare makes a Supervisor's instances use the pipes only, as on systems without shared memory.
 func (b *Supervisor) Unshare() { b.newMemory = func(int) *sharedMemory { return nil } }
 
+// OnLaunch calls f before each launch of an instance.
+func (b *Supervisor) OnLaunch(f func()) {
+	b.newMemory = func(size int) *sharedMemory {
+		f()
+		return newSharedMemory(size)
+	}
+}
+
 // Cut tries to truncate a memory that is to be shared.
 func Cut(size int) error {
 	s := newSharedMemory(size)

@@ -258,6 +258,28 @@ func TestBoxCloseEndsInstances(t *testing.T) {
 	}
 }
 
+// Close waits for the launch of an instance that is not one of its processes yet; the race detector sees if it does not.
+func TestBoxCloseWaitsForLaunches(t *testing.T) {
+	t.Parallel()
+	b := newBox(t, sandbox.Limits{})
+	m := load(t, b, reactor(echo()).bytes())
+	launched := make(chan struct{})
+	b.OnLaunch(func() { close(launched) })
+	failed := make(chan error)
+	go func() {
+		i, err := b.Start(t.Context(), m, "meanwhile", func(string) {})
+		if err == nil {
+			i.Close()
+		}
+		failed <- err
+	}()
+	<-launched
+	b.Close()
+	if err := <-failed; err == nil {
+		t.Error("an instance started after Close")
+	}
+}
+
 func TestBoxesShareAFolderOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

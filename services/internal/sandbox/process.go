@@ -70,6 +70,10 @@ func niceOf(s childSettings) int {
 
 // spawn creates a child, which may access the given files, and sends it its settings.
 func (b *Supervisor) spawn(s childSettings, log func(line string), files ...rule) (*process, error) {
+	if err := b.beginLaunch(); err != nil {
+		return nil, err
+	}
+	defer b.launches.Done()
 	requestsIn, requests, err := os.Pipe()
 	if err != nil {
 		return nil, spawnError(err)

@@ -63,6 +63,7 @@ type Supervisor struct {
 	locked    map[string]chan struct{} // that are loaded or removed, by hash; see lock
 	disk      int64                    // what modules took at the last look
 	processes map[*process]bool
+	launches  sync.WaitGroup // grows while mu is held, and never once closed is set
 	closed    bool
 }
 
@@ -134,13 +135,16 @@ func (b *Supervisor) Close() {
 	b.mu.Lock()
 	closed := b.closed
 	b.closed = true
-	living := slices.Collect(maps.Keys(b.processes))
 	b.mu.Unlock()
 	if closed {
 		return
 	}
 	close(b.quit)
 	<-b.pruneEnded
+	b.launches.Wait()
+	b.mu.Lock()
+	living := slices.Collect(maps.Keys(b.processes))
+	b.mu.Unlock()
 	for _, p := range living {
 		p.kill(failure(Closed, "the sandbox was closed"))
 		<-p.exited
@@ -149,14 +153,21 @@ func (b *Supervisor) Close() {
 	_ = b.null.Close()
 }
 
+// beginLaunch lets Close wait for a launch, until launches.Done. It returns an error when the sandbox is closed.
+func (b *Supervisor) beginLaunch() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return failure(Closed, "the sandbox was closed")
+	}
+	b.launches.Add(1)
+	return nil
+}
+
 // addProcess makes Close kill a process.
 func (b *Supervisor) addProcess(p *process) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed {
-		p.kill(failure(Closed, "the sandbox was closed"))
-		return
-	}
 	b.processes[p] = true
 }
 
