@@ -24,6 +24,7 @@ func main() {
 
 // languages are the files that are made, and what makes each of them.
 var languages = map[string]func(*Model) string{
+	"sdk/csharp/src/Api.cs":            csharp,
 	"sdk/cpp/include/matchmaker/api.h": cppHeader,
 	"sdk/cpp/src/api.cc":               cppSource,
 	"sdk/typescript/src/api.ts":        typescript,
