@@ -129,16 +129,36 @@ $(addprefix $(TOOLS)/,buf protoc-gen-go golangci-lint caddy):
 	@echo "building $(@F), once"
 	@GOBIN=$(TOOLS) GOWORK=off go install -v $(MODULE) 2>&1 | .ci/progress; exit $${PIPESTATUS[0]}
 
-.PHONY: sdk sdk-typescript sdk-conformance
-sdk: $(call parts,sdk,typescript conformance) ## Build and test the SDKs, and pack them into bin/sdk/; PART=typescript,conformance
+.PHONY: sdk sdk-typescript sdk-cpp sdk-csharp sdk-conformance
+sdk: $(call parts,sdk,typescript cpp csharp conformance) ## Build and test the SDKs, and pack them into bin/sdk/; PART=typescript,cpp,csharp,conformance
 sdk-typescript: redis build
 	@./.ci/install-sdk
 	@mkdir -p bin/sdk && cd sdk/typescript && npm run --silent build && npm test --silent && \
 		npm pack --silent --pack-destination $(CURDIR)/bin/sdk
-sdk-conformance: sdk-typescript
+# With both compilers, and with sanitizers by the first.
+sdk-cpp:
+	@./.ci/install-sdk
+	@mkdir -p bin/sdk && for compiler in g++ clang++; do \
+		cmake -S sdk/cpp -B bin/cpp/$$compiler -DCMAKE_CXX_COMPILER=$$compiler -DMATCHMAKER_TESTS=ON \
+			-DMATCHMAKER_SANITIZE=$$([ $$compiler = g++ ] && echo ON || echo OFF) >bin/cpp.log && \
+		cmake --build bin/cpp/$$compiler -j 2 >bin/cpp.log 2>&1 || { cat bin/cpp.log; exit 1; }; done
+	@tar -czf bin/sdk/matchmaker-cpp-0.1.0.tar.gz --transform 's|^|matchmaker-cpp-0.1.0/|' LICENSE -C sdk/cpp .
+# As C# 7, which Unity's and Mono's compilers read.
+MCS := mcs -langversion:7 -warnaserror -lib:bin/csharp -r:System.Net.Http.dll
+sdk-csharp:
+	@./.ci/install-sdk
+	@mkdir -p bin/sdk bin/csharp
+	@$(MCS) -target:library -out:bin/csharp/Matchmaking.dll sdk/csharp/src/*.cs
+	@$(MCS) -r:Matchmaking.dll -out:bin/csharp/driver.exe sdk/csharp/test/Driver.cs
+	@tar -czf bin/sdk/matchmaker-csharp-0.1.0.tar.gz --transform 's|^|matchmaker-csharp-0.1.0/|' LICENSE \
+		-C bin/csharp Matchmaking.dll -C $(CURDIR)/sdk/csharp README.md src
+
+sdk-conformance: sdk-typescript sdk-cpp sdk-csharp
 	$(call build,bin/conformance/,./sdk/conformance ./sdk/conformance/driver)
 	bin/conformance/conformance --into docs/clients.md --driver Go=bin/conformance/driver \
-		--driver 'TypeScript=node sdk/typescript/conformance.mjs'
+		--driver 'TypeScript=node sdk/typescript/conformance.mjs' --driver C++=bin/cpp/g++/driver \
+		--driver 'C\#=mono bin/csharp/driver.exe'
+	@echo && cd bin/sdk && du -b *
 
 # What follows takes long. `.ci/long` records the last green run; `make check` prints what is due.
 

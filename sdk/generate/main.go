@@ -24,7 +24,10 @@ func main() {
 
 // languages are the files that are made, and what makes each of them.
 var languages = map[string]func(*Model) string{
-	"sdk/typescript/src/api.ts": typescript,
+	"sdk/csharp/src/Api.cs":            csharp,
+	"sdk/cpp/include/matchmaker/api.h": cppHeader,
+	"sdk/cpp/src/api.cc":               cppSource,
+	"sdk/typescript/src/api.ts":        typescript,
 }
 
 // generate returns the files as they should be, by their paths in the repository.

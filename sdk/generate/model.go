@@ -67,6 +67,49 @@ type Operation struct {
 	Repeatable bool
 }
 
+// arguments are what a request must have, in the order of its function's arguments, and options what it may have.
+func (o *Operation) arguments() []Field {
+	list := slices.DeleteFunc(slices.Concat(o.Segments, o.Query), isOptional)
+	if o.Body != nil {
+		list = append(list, Field{Name: "body", Type: *o.Body})
+	}
+	return append(list, slices.DeleteFunc(slices.Clone(o.Headers), isOptional)...)
+}
+
+func (o *Operation) options() []Field {
+	return slices.DeleteFunc(slices.Concat(o.Query, o.Headers), func(f Field) bool { return !f.Optional })
+}
+
+func isOptional(f Field) bool { return f.Optional }
+
+// inOrder returns schemas with those first that others have members of.
+func inOrder(schemas []Schema) (list []Schema) {
+	var add func(name string)
+	add = func(name string) {
+		i := slices.IndexFunc(schemas, func(s Schema) bool { return s.Name == name })
+		if slices.ContainsFunc(list, func(s Schema) bool { return s.Name == name }) {
+			return
+		}
+		for _, f := range schemas[i].Fields {
+			for t := f.Type; ; t = t.Of[0] {
+				if t.Kind == Object {
+					add(t.Name)
+				}
+				if len(t.Of) == 0 {
+					break
+				}
+			}
+		}
+		list = append(list, schemas[i])
+	}
+	for _, s := range schemas {
+		add(s.Name)
+	}
+	return list
+}
+
+func title(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
+
 // reader makes a model.
 type reader struct {
 	*document.Document
@@ -210,7 +253,7 @@ func (r *reader) add(name string, s *document.Schema) {
 	slices.Sort(optional)
 	for _, member := range slices.Concat(s.Required, optional) {
 		p := s.Properties.Find(member)
-		f := Field{Name: member, Type: r.typeOf(p, name+strings.ToUpper(member[:1])+member[1:]),
+		f := Field{Name: member, Type: r.typeOf(p, name+title(member)),
 			Optional: !slices.Contains(s.Required, member)}
 		if f.Doc = p.Description; f.Doc == "" && p.Ref != "" && f.Type.Kind != Object {
 			f.Doc = r.Components.Schemas.Find(document.Referred(p.Ref)).Description

@@ -1,0 +1,253 @@
+#include "matchmaker/json.h"
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+namespace matchmaker {
+namespace {
+
+constexpr int maxDepth = 64;
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : text_(text) {}
+
+  std::optional<Json> all() {
+    Json value;
+    if (!this->value(value, 0)) return std::nullopt;
+    space();
+    if (at_ != text_.size()) return std::nullopt;
+    return value;
+  }
+
+ private:
+  void space() {
+    while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos) at_++;
+  }
+
+  bool take(char c) {
+    space();
+    if (at_ >= text_.size() || text_[at_] != c) return false;
+    at_++;
+    return true;
+  }
+
+  bool word(std::string_view w) {
+    if (text_.substr(at_, w.size()) != w) return false;
+    at_ += w.size();
+    return true;
+  }
+
+  bool value(Json& to, int depth) {
+    space();
+    if (at_ >= text_.size() || depth > maxDepth) return false;
+    std::string text;
+    switch (text_[at_]) {
+      case '{':
+        to = Json::object();
+        return list('}', [&] {
+          std::string name;
+          Json member;
+          if (!(take('"') && string(name) && take(':') && value(member, depth + 1))) return false;
+          to.set(std::move(name), std::move(member));
+          return true;
+        });
+      case '[':
+        to = Json::array();
+        return list(']', [&] {
+          Json item;
+          if (!value(item, depth + 1)) return false;
+          to.add(std::move(item));
+          return true;
+        });
+      case '"':
+        at_++;
+        if (!string(text)) return false;
+        to = Json(std::move(text));
+        return true;
+      case 't':
+        to = Json(true);
+        return word("true");
+      case 'f':
+        to = Json(false);
+        return word("false");
+      case 'n':
+        to = Json();
+        return word("null");
+      default:
+        return number(to);
+    }
+  }
+
+  template <class F> bool list(char end, F item) {
+    at_++;
+    if (take(end)) return true;
+    do {
+      if (!item()) return false;
+    } while (take(','));
+    return take(end);
+  }
+
+  bool number(Json& to) {
+    std::size_t end = at_;
+    while (end < text_.size() && std::string_view("+-.eE0123456789").find(text_[end]) != std::string_view::npos) end++;
+    const std::string digits(text_.substr(at_, end - at_));
+    char* read = nullptr;
+    const double value = std::strtod(digits.c_str(), &read);
+    if (digits.empty() || *read != 0 || !std::isfinite(value)) return false;
+    at_ = end;
+    to = Json(value);
+    return true;
+  }
+
+  bool hex(unsigned& code) {
+    code = 0;
+    for (int i = 0; i < 4; i++) {
+      if (at_ >= text_.size()) return false;
+      const char c = text_[at_++];
+      const bool digit = c >= '0' && c <= '9';
+      if (!digit && !((c | 32) >= 'a' && (c | 32) <= 'f')) return false;
+      code = code * 16 + static_cast<unsigned>(digit ? c - '0' : (c | 32) - 'a' + 10);
+    }
+    return true;
+  }
+
+  static void utf8(unsigned code, std::string& to) {
+    const auto put = [&to](unsigned byte) { to += static_cast<char>(byte); };
+    if (code < 0x80) {
+      put(code);
+    } else if (code < 0x800) {
+      put(0xC0 | code >> 6);
+      put(0x80 | (code & 0x3F));
+    } else if (code < 0x10000) {
+      put(0xE0 | code >> 12);
+      put(0x80 | (code >> 6 & 0x3F));
+      put(0x80 | (code & 0x3F));
+    } else {
+      put(0xF0 | code >> 18);
+      put(0x80 | (code >> 12 & 0x3F));
+      put(0x80 | (code >> 6 & 0x3F));
+      put(0x80 | (code & 0x3F));
+    }
+  }
+
+  /** Behind the first quote. */
+  bool string(std::string& to) {
+    while (at_ < text_.size()) {
+      const char c = text_[at_++];
+      if (c == '"') return true;
+      if (static_cast<unsigned char>(c) < 0x20) return false;
+      if (c != '\\') {
+        to += c;
+        continue;
+      }
+      if (at_ >= text_.size()) return false;
+      const char escaped = text_[at_++];
+      const std::size_t known = std::string_view("\"\\/bfnrt").find(escaped);
+      if (known != std::string_view::npos) {
+        to += "\"\\/\b\f\n\r\t"[known];
+        continue;
+      }
+      unsigned code = 0;
+      unsigned low = 0;
+      if (escaped != 'u' || !hex(code)) return false;
+      if (code >= 0xD800 && code < 0xDC00 && word("\\u")) {
+        if (!hex(low) || low < 0xDC00 || low > 0xDFFF) return false;
+        code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
+      }
+      utf8(code >= 0xD800 && code < 0xE000 ? 0xFFFD : code, to);
+    }
+    return false;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+void quote(const std::string& text, std::string& to) {
+  to += '"';
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      to += '\\';
+      to += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      char code[8];
+      std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(c));
+      to += code;
+    } else {
+      to += c;
+    }
+  }
+  to += '"';
+}
+
+void put(const Json& value, std::string& to) {
+  const char* between = "";
+  char digits[32];
+  switch (value.kind()) {
+    case Json::Kind::Null:
+      to += "null";
+      break;
+    case Json::Kind::Boolean:
+      to += value.boolean() ? "true" : "false";
+      break;
+    case Json::Kind::Number:
+      std::snprintf(digits, sizeof digits, "%.17g", value.number());
+      to += std::isfinite(value.number()) ? digits : "null";
+      break;
+    case Json::Kind::String:
+      quote(value.string(), to);
+      break;
+    case Json::Kind::Array:
+      to += '[';
+      for (const Json& item : value.items()) {
+        to += between;
+        put(item, to);
+        between = ",";
+      }
+      to += ']';
+      break;
+    case Json::Kind::Object:
+      to += '{';
+      for (const Json::Member& m : value.members()) {
+        to += between;
+        quote(m.name, to);
+        to += ':';
+        put(m.value, to);
+        between = ",";
+      }
+      to += '}';
+      break;
+  }
+}
+
+}  // namespace
+
+std::optional<Json> Json::parse(std::string_view text) { return Parser(text).all(); }
+
+std::string Json::text() const {
+  std::string to;
+  put(*this, to);
+  return to;
+}
+
+const Json& Json::operator[](std::string_view name) const {
+  static const Json none;
+  for (const Member& m : members_) {
+    if (m.name == name) return m.value;
+  }
+  return none;
+}
+
+Json& Json::set(std::string name, Json value) {
+  for (Member& m : members_) {
+    if (m.name != name) continue;
+    m.value = std::move(value);
+    return *this;
+  }
+  members_.push_back({std::move(name), std::move(value)});
+  return *this;
+}
+
+}  // namespace matchmaker

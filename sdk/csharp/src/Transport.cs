@@ -1,0 +1,84 @@
+using System;
+using System.Collections.Generic;
+
+namespace Matchmaking
+{
+    /// <summary>What is asked of the service.</summary>
+    public class AnyRequest
+    {
+        public readonly string Method;
+        /// <summary>Below {url}/{project}/matchmaking/api/.</summary>
+        public readonly string Path;
+        /// <summary>To send it twice has the same effect as to send it once.</summary>
+        public readonly bool Repeatable;
+        public readonly List<KeyValuePair<string, string>> Query = new List<KeyValuePair<string, string>>();
+        public readonly List<KeyValuePair<string, string>> Headers = new List<KeyValuePair<string, string>>();
+        public string Body;
+
+        public AnyRequest(string method, string path, bool repeatable)
+        {
+            Method = method;
+            Path = path;
+            Repeatable = repeatable;
+        }
+
+        /// <summary>A value as one element of a path. One that would name another resource makes the request
+        /// invalid.</summary>
+        public static string Segment(string value) => value == null || value == "." || value == ".." ? "" : Escaped(value);
+
+        /// <summary>A text in an address.</summary>
+        public static string Escaped(string text) => Uri.EscapeDataString(text);
+
+        public static void Put(List<KeyValuePair<string, string>> to, string name, string value)
+        {
+            if (value != null) to.Add(new KeyValuePair<string, string>(name, value));
+        }
+
+        public static void Put(List<KeyValuePair<string, string>> to, string name, bool? value)
+        {
+            if (value.HasValue) Put(to, name, value.Value ? "true" : "false");
+        }
+    }
+
+    /// <summary>A request that is answered with a T.</summary>
+    public sealed class Request<T> : AnyRequest
+    {
+        public readonly Func<Json, T> Read;
+
+        public Request(string method, string path, bool repeatable, Func<Json, T> read) : base(method, path, repeatable)
+        {
+            Read = read;
+        }
+    }
+
+    /// <summary>A request as it goes over the network.</summary>
+    public sealed class HttpCall
+    {
+        public string Method;
+        public string Url;
+        public List<KeyValuePair<string, string>> Headers = new List<KeyValuePair<string, string>>();
+        public string Body;
+    }
+
+    /// <summary>What becomes of a request.</summary>
+    public interface IHttpListener
+    {
+        /// <summary>The names of headers are in lower case.</summary>
+        void OnHead(int status, Dictionary<string, string> headers);
+        void OnData(byte[] bytes, int count);
+        /// <summary>Nothing comes any more. failure says why the answer is not whole; it is null if it is.</summary>
+        void OnEnd(string failure);
+    }
+
+    /// <summary>Sends requests. It follows no redirects, keeps no cookies, and waits as long as it is not told to
+    /// cancel. An engine's own HTTP goes below it.</summary>
+    public interface ITransport
+    {
+        /// <summary>Sends a request. Its listener is called within Pump, on that thread.</summary>
+        long Start(HttpCall call, IHttpListener listener);
+        /// <summary>Ends a request: its listener is not called any more.</summary>
+        void Cancel(long id);
+        /// <summary>Does what there is to do, and waits for more for so many milliseconds at most.</summary>
+        void Pump(int wait);
+    }
+}
