@@ -2,7 +2,8 @@
 
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
+#include <locale>
+#include <sstream>
 
 namespace matchmaker {
 namespace {
@@ -92,10 +93,11 @@ class Parser {
   bool number(Json& to) {
     std::size_t end = at_;
     while (end < text_.size() && std::string_view("+-.eE0123456789").find(text_[end]) != std::string_view::npos) end++;
-    const std::string digits(text_.substr(at_, end - at_));
-    char* read = nullptr;
-    const double value = std::strtod(digits.c_str(), &read);
-    if (digits.empty() || *read != 0 || !std::isfinite(value)) return false;
+    // The game's locale may have a decimal comma.
+    std::istringstream digits(std::string(text_.substr(at_, end - at_)));
+    digits.imbue(std::locale::classic());
+    double value = 0;
+    if (!(digits >> value) || digits.peek() != std::istringstream::traits_type::eof()) return false;
     at_ = end;
     to = Json(value);
     return true;
@@ -184,7 +186,7 @@ void quote(const std::string& text, std::string& to) {
 
 void put(const Json& value, std::string& to) {
   const char* between = "";
-  char digits[32];
+  std::ostringstream digits;
   switch (value.kind()) {
     case Json::Kind::Null:
       to += "null";
@@ -193,8 +195,10 @@ void put(const Json& value, std::string& to) {
       to += value.boolean() ? "true" : "false";
       break;
     case Json::Kind::Number:
-      std::snprintf(digits, sizeof digits, "%.17g", value.number());
-      to += std::isfinite(value.number()) ? digits : "null";
+      digits.imbue(std::locale::classic());
+      digits.precision(17);
+      digits << value.number();
+      to += std::isfinite(value.number()) ? digits.str() : "null";
       break;
     case Json::Kind::String:
       quote(value.string(), to);
