@@ -19,7 +19,7 @@ func TestFunctionWaitsForRoomOnTheDisk(t *testing.T) {
 	b, err := sandbox.New(sandbox.Options{
 		Dir: t.TempDir(), Code: sandbox.UserCode(), Binary: w.child, Log: discard(),
 		// Half of it for the first project, and too little for the next.
-		Cache: sandbox.CacheLimits{Held: 2*(2*int64(large.Size)+large.Code) + 1000},
+		Cache: sandbox.CacheLimits{Held: 2*(int64(large.Size)+large.Code) + 1000},
 	})
 	w.must(err)
 	t.Cleanup(b.Close)

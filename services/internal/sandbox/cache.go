@@ -15,7 +15,7 @@ import (
 )
 
 // CacheLimits bound the modules that stay on disk unheld, so that they need not be compiled again. A
-// module and its machine code take about five times the module's size. A zero member means the default.
+// module and its machine code take about four times the module's size. A zero member means the default.
 type CacheLimits struct {
 	Age   time.Duration // since it was last loaded or released: 7 days
 	Bytes int64         // of all modules together, those that are held included: 1 GiB

@@ -79,7 +79,7 @@ func TestHeldModulesAreBounded(t *testing.T) {
 	dir := t.TempDir()
 	probe := newBox(t, sandbox.Limits{})
 	m := load(t, probe, numbered(1))
-	one := 2*int64(m.Size) + m.Code
+	one := int64(m.Size) + m.Code
 	// Room for eight, so that the first owner may have four, the next one two, the next one one, and any other none.
 	b := boxOf(t, sandbox.Options{Dir: dir, Cache: sandbox.CacheLimits{Bytes: 1, Held: 8*one + one/2}, Binary: child(t)})
 	held := map[string][]*sandbox.Module{}
@@ -248,15 +248,15 @@ func TestDamagedModulesAreRepaired(t *testing.T) {
 		"all gone":    func(_ *testing.T, folder string) error { return os.RemoveAll(folder) },
 		"folder gone": func(_ *testing.T, folder string) error { return os.RemoveAll(filepath.Dir(folder)) },
 		"module gone": func(_ *testing.T, folder string) error {
-			return os.Remove(filepath.Join(folder, "cache", "module.wasm"))
+			return os.Remove(filepath.Join(folder, "module.wasm"))
 		},
 		"code gone": func(t *testing.T, folder string) error { return os.Remove(code(t, folder)) },
 		"module cut off": func(t *testing.T, folder string) error {
-			overwrite(t, filepath.Join(folder, "cache", "module.wasm"), half)
+			overwrite(t, filepath.Join(folder, "module.wasm"), half)
 			return nil
 		},
 		"module empty": func(_ *testing.T, folder string) error {
-			return os.WriteFile(filepath.Join(folder, "cache", "module.wasm"), nil, 0o600)
+			return os.WriteFile(filepath.Join(folder, "module.wasm"), nil, 0o600)
 		},
 		"code cut off": func(t *testing.T, folder string) error { overwrite(t, code(t, folder), half); return nil },
 		"code empty":   func(t *testing.T, folder string) error { return os.WriteFile(code(t, folder), nil, 0o600) },

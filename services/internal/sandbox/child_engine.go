@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -89,9 +88,6 @@ func withoutFolders(b wazero.HostModuleBuilder) wazero.HostModuleBuilder {
 // compile reads the module's machine code, or makes it when this process is a compiler.
 func (e *engine) compile() (err error) {
 	wasm, err := readFile(e.settings.Module)
-	if err == nil && e.settings.Compile {
-		wasm, err = optimize(wasm, e.settings.Compiled)
-	}
 	if err != nil {
 		return err
 	}
@@ -126,16 +122,6 @@ func (e *engine) checkCompiled() error {
 	}
 	return nil
 }
-
-// optimize writes the module that instances run, with shorter jumps, to the folder of machine code. Instances map that
-// file, so that all of them share one copy.
-func optimize(module []byte, cache string) ([]byte, error) {
-	module = bytes.Clone(module)
-	shortenJumps(module)
-	return module, writeFile(optimizedFile(cache), module)
-}
-
-func optimizedFile(cache string) string { return filepath.Join(cache, "module.wasm") }
 
 // guestClock is a guest's monotonic clock in nanoseconds. It moves only while the guest sleeps. The engine's own clock
 // moves a millisecond at every reading. Go's runtime reads it mostly while it collects garbage, and would conclude that

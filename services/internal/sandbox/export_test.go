@@ -46,9 +46,6 @@ func Cut(size int) error {
 	return s.file.Truncate(int64(size / 2))
 }
 
-// Shorten shortens the jumps of a module.
-func Shorten(module []byte) { shortenJumps(module) }
-
 // KeptAnswer is how many bytes of memory for answers the instance keeps.
 func (i *Instance) KeptAnswer() int { return cap(i.answer) }
 

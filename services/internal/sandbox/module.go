@@ -25,8 +25,8 @@ type Module struct {
 	owner string // that holds it
 }
 
-// disk returns its bytes on disk: its file, the file that instances read, and its machine code.
-func (m *Module) disk() int64 { return 2*int64(m.Size) + m.Code }
+// disk returns its bytes on disk: its file and its machine code.
+func (m *Module) disk() int64 { return int64(m.Size) + m.Code }
 
 // Load checks a module, compiles it unless its machine code is in the cache, and starts it once for a trial. A new Go
 // module takes 2 s, one with machine code 0.2 s. On success the caller holds the module until Release. Load returns the
@@ -114,8 +114,8 @@ func (b *Supervisor) tryPrepare(
 	}
 	i.Close()
 	spent += i.process.childTime()
-	code := diskUsage(b.compiledFolder(hash)) - int64(len(wasm)) // beside it lies the module that instances read
-	return &Module{Hash: hash, Size: len(wasm), Code: max(0, code), Manifest: manifest}, spent, nil
+	code := diskUsage(b.compiledFolder(hash))
+	return &Module{Hash: hash, Size: len(wasm), Code: code, Manifest: manifest}, spent, nil
 }
 
 // ErrNotCached is the error of Open for a module that is not on disk.

@@ -205,7 +205,7 @@ func (b *Supervisor) start(
 ) (*Instance, Manifest, time.Duration, error) {
 	began := time.Now()
 	p, err := b.spawn(childSettings{
-		Module: optimizedFile(b.compiledFolder(hash)), Compiled: b.compiledFolder(hash),
+		Module: b.moduleFile(hash), Compiled: b.compiledFolder(hash),
 		Memory: b.limits.Memory, Shared: true, Data: processMemory + b.limits.Memory, Log: b.limits.Log,
 		Answer: b.limits.Answer,
 	}, log, rule{path: b.folder(hash), access: readable})
