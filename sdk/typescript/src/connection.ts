@@ -43,8 +43,8 @@ export class Connection {
   readonly clock: Clock
   readonly random: () => number
   readonly tokens: Tokens
+  readonly fetch: typeof fetch
   readonly #base: string
-  readonly #fetch: typeof fetch
   readonly #player: string | undefined
   /** Aborts what is under way when the app goes to the background, comes back, or the device slept. */
   #epoch = new AbortController()
@@ -63,7 +63,7 @@ export class Connection {
     this.clock = o.clock ?? systemClock
     this.random = o.random ?? Math.random
     this.tokens = new Tokens(o.token, this.clock)
-    this.#fetch = o.fetch ?? ((input, init) => fetch(input, init))
+    this.fetch = (input, init) => (o.fetch ?? fetch)(input, init)
     this.#player = o.player
   }
 
@@ -245,7 +245,7 @@ export class Connection {
       init.body = JSON.stringify(request.body)
     }
     const address = this.#base + request.path + (String(query) && `?${query}`)
-    const response = await guard.race(this.#fetch(address, init))
+    const response = await guard.race(this.fetch(address, init))
     if (response.status === 401) this.tokens.refuse(token)
     return response
   }

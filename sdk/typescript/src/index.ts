@@ -3,6 +3,7 @@ export type { Estimate, Party as PartyState, PartyMember, Player } from './api.j
 export type { Clock } from './clock.js'
 export { MatchmakingError } from './errors.js'
 export type { ErrorCode } from './errors.js'
+export type { Latency, MeasureOptions, OpenUDP, Socket } from './latencies.js'
 export { Matchmaker } from './matchmaker.js'
 export type { MatchmakerOptions } from './matchmaker.js'
 export { Party } from './party.js'

@@ -1,6 +1,7 @@
 import * as api from './api.js'
 import { Connection, ConnectionOptions } from './connection.js'
 import { MatchmakingError } from './errors.js'
+import { Latencies, Latency, MeasureOptions, OpenUDP } from './latencies.js'
 import { MemberOptions, Party } from './party.js'
 import { creation, Search, SearchOptions } from './search.js'
 import { Keeper, Saved, Storage } from './storage.js'
@@ -10,17 +11,21 @@ import { carried } from './values.js'
 export interface MatchmakerOptions extends ConnectionOptions {
   /** Keeps what `restore` goes on with after a crash: browserStorage(), for instance. */
   storage?: Storage
+  /** Measures latencies by UDP: `udp` of @matchmaker/client/node, or the platform's own. Otherwise it is HTTP. */
+  udp?: OpenUDP
 }
 
 /** The service, for one player. It asks nothing before it is told to. */
 export class Matchmaker {
   readonly #c: Connection
   readonly #keeper: Keeper
+  readonly #latencies: Latencies
   #player: string | undefined
 
   constructor(o: MatchmakerOptions) {
     this.#c = new Connection(o)
     this.#keeper = new Keeper(o.storage)
+    this.#latencies = new Latencies(this.#c, o.udp)
     this.#player = o.player
   }
 
@@ -81,6 +86,11 @@ export class Matchmaker {
       if (e instanceof MatchmakingError && e.status === 404) return undefined
       throw e
     }
+  }
+
+  /** How far each region is from this device, as far as that is not known: `() => matchmaker.measure()` are receipts. */
+  measure(o: MeasureOptions = {}): Promise<Latency[]> {
+    return this.#latencies.get(o)
   }
 
   /** The app goes to the background: nothing is asked until it comes back. */

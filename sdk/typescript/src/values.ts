@@ -1,3 +1,6 @@
+import type { CreateTicket } from './api.js'
+import type { Latency } from './latencies.js'
+
 /** What a ticket, or a member of a party, is asked for with. */
 export interface Values {
   /** Numbers that pools and rules query. */
@@ -8,6 +11,8 @@ export interface Values {
   properties?: Record<string, string>
   /** The player's latencies to regions in milliseconds: measured ones, or what measures them now. */
   latencies?: Record<string, number> | (() => Record<string, number> | Promise<Record<string, number>>)
+  /** Latencies with receipts, which the service believes where the project wants it: `() => matchmaker.measure()`. */
+  receipts?: Latency[] | (() => Latency[] | Promise<Latency[]>)
 }
 
 /** The bytes of a text as Base64. */
@@ -16,13 +21,15 @@ export function base64(text: string): string {
 }
 
 /** What requests have of it. Latencies are the property `latency`, as rules expect them. */
-export async function carried(v: Values): Promise<Pick<Values, 'attributes' | 'properties'>> {
+export async function carried(v: Values): Promise<Pick<CreateTicket, 'attributes' | 'properties' | 'receipts'>> {
   const latency = typeof v.latencies === 'function' ? await v.latencies() : v.latencies
+  const measured = typeof v.receipts === 'function' ? await v.receipts() : v.receipts
   const values = latency === undefined ? { ...v.values } : { latency, ...v.values }
   const properties = { ...v.properties }
   for (const [name, value] of Object.entries(values)) properties[name] = base64(JSON.stringify(value))
   return {
     ...(v.attributes && { attributes: v.attributes }),
     ...(Object.keys(properties).length > 0 && { properties }),
+    ...(measured && { receipts: measured.flatMap((l) => l.receipts) }),
   }
 }

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import test from 'node:test'
-import { Matchmaker, MatchmakingError } from '@matchmaker/client'
+import { api, Matchmaker, MatchmakingError } from '@matchmaker/client'
+import { udp } from '@matchmaker/client/node'
 import { start } from './service.mjs'
 
 const { options } = await start(test)
@@ -139,6 +140,27 @@ test('what the service refuses is an error of a closed set', patience, async () 
   await assert.rejects(matchmakerOf('ada').joinParty('AAA-AAA-AAA'), { code: 'not_found' })
   const noToken = matchmakerOf('ada', { token: () => 'no token' }).search()
   await assert.rejects(noToken.match, { code: 'token', status: 401 })
+})
+
+test('what a beacon measured is believed', patience, async () => {
+  let local
+  for (const more of [{ udp }, {}]) {
+    const matchmaker = matchmakerOf('pam', more)
+    const measured = await matchmaker.measure({ probes: 3, timeout: 200 })
+    local = measured[0]
+    assert.deepEqual(measured.map((l) => [l.region, l.rtt > 0, l.sent, l.lost, l.receipts.length]),
+      [['local', true, 3, 0, 1], ['none', false, more.udp ? 3 : 0, more.udp ? 3 : 0, 0]])
+    assert.equal(await matchmaker.measure(), await matchmaker.measure())
+    assert.notEqual((await matchmaker.measure({ anew: true, probes: 1 }))[0], measured[0])
+    const search = matchmaker.search({ queues: ['duel'], receipts: () => matchmaker.measure() })
+    const { attributes } = await matchmaker.send(api.getTicket({ id: await search.ticket() }))
+    assert.ok(attributes['latency-local'] > 0)
+    await search.cancel()
+  }
+  const qua = matchmakerOf('qua')
+  const party = await qua.createParty({ receipts: [local] })
+  await assert.rejects(party.update({ receipts: [{ ...local, receipts: ['forged'] }] }), /receipts/)
+  await assert.rejects(qua.search({ receipts: [local, local] }).match, /another one of region local/)
 })
 
 test('the package can be required', () => {

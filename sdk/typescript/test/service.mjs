@@ -7,44 +7,65 @@ import { join, resolve } from 'node:path'
 const root = resolve(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '../../..')
 const bin = process.env.MATCHMAKER_BIN ?? join(root, 'bin')
 
-/** Starts a service. Its configs match two players each: `duel` at once, `asked` when both accept. */
-export async function start(test) {
-  const data = mkdtempSync(join(tmpdir(), 'matchmaker-'))
+/** Starts a program, and waits for addresses in what it says. */
+async function serve(test, args, ...patterns) {
   const log = []
-  const server = spawn(join(bin, 'matchmaker'),
-    ['dev', '--listen', '127.0.0.1:0', '--data', data, '--provider', 'instant', '--cors-origins', '*'])
+  const server = spawn(join(bin, 'matchmaker'), args)
   process.on('exit', (code) => {
     server.kill('SIGKILL')
     if (code !== 0) console.error(log.join(''))
   })
-  const url = await new Promise((found, failed) => {
-    const read = (text) => {
-      log.push(text)
-      const address = /http:\/\/127\.0\.0\.1:\d+/.exec(text)
-      if (address) found(address[0])
-    }
-    server.stdout.setEncoding('utf8').on('data', read)
-    server.stderr.setEncoding('utf8').on('data', read)
-    server.on('exit', () => failed(new Error(`matchmaker dev ended:\n${log.join('')}`)))
-  })
   test.after(async () => {
     server.kill()
     await new Promise((ended) => (server.exitCode !== null ? ended() : server.on('exit', ended)))
-    rmSync(data, { recursive: true })
   })
+  return new Promise((found, failed) => {
+    const read = (text) => {
+      log.push(text)
+      const addresses = patterns.map((p) => p.exec(log.join(''))?.[1])
+      if (addresses.every(Boolean)) found(addresses)
+    }
+    server.stdout.setEncoding('utf8').on('data', read)
+    server.stderr.setEncoding('utf8').on('data', read)
+    server.on('exit', () => failed(new Error(`matchmaker ${args[0]} ended:\n${log.join('')}`)))
+  })
+}
+
+/**
+ * Starts a service, and a beacon of the region local. Its configs match two players each: `duel` at once, `asked` when
+ * both accept.
+ */
+export async function start(test) {
+  const data = mkdtempSync(join(tmpdir(), 'matchmaker-'))
+  test.after(() => rmSync(data, { recursive: true }))
+  const file = (name, text) => {
+    writeFileSync(join(data, name), text)
+    return join(data, name)
+  }
+  const keys = join(data, 'beacon.keys')
+  execFileSync(join(bin, 'matchmaker'), ['keys', 'beacon', keys], { stdio: 'ignore' })
+  const [datagrams, probes] = await serve(test, ['beacon', '--region', 'local', '--beacon-keys', keys,
+    '--listen', '127.0.0.1:0', '--udp-listen', '127.0.0.1:0'],
+    /probes".*"address":"([^"]+)"/, /"serving","address":"([^"]+)"/)
+  const regions = file('regions.yaml', `
+- { region: local, udp: '${datagrams}', url: 'http://${probes}', keys: '${keys}' }
+- { region: none, udp: '${probes}', protocol: echo }
+`)
+  const [url] = await serve(test, ['dev', '--listen', '127.0.0.1:0', '--data', data, '--provider', 'instant',
+    '--cors-origins', '*', '--regions', regions], /(http:\/\/127\.0\.0\.1:\d+)/)
   const mm = (...args) => execFileSync(join(bin, 'mm'), args,
     { encoding: 'utf8', env: { ...process.env, MM_DATA: data, MM_URL: url, HOME: data } })
   mm('function', 'put', 'duel', join(bin, 'functions/duel.zip'))
   for (const [queue, more] of [['duel', {}], ['asked', { acceptance: { seconds: 20 } }]]) {
-    const file = join(data, `${queue}.json`)
     const matchmaking = { targetFunction: { name: 'duel' }, config: { attribute: 'skill', window: 100 } }
     const hosting = { Profile: 'default', FleetId: 'local' }
-    writeFileSync(file, JSON.stringify({ matchmaking, queue, hosting, seats: true, ...more }))
-    mm('config', 'put', queue, file)
+    const config = JSON.stringify({ matchmaking, queue, hosting, seats: true, ...more })
+    mm('config', 'put', queue, file(`${queue}.json`, config))
   }
-  const settings = join(data, 'settings.json')
-  writeFileSync(settings, JSON.stringify({ tickets: { listed: true, refuseUnserved: true } }))
-  mm('project', 'settings', 'set', settings)
+  mm('project', 'settings', 'set', file('settings.json', JSON.stringify({
+    tickets: { listed: true, refuseUnserved: true },
+    attributes: { 'latency-local': { setBy: 'beacon', region: 'local' } },
+  })))
   /** What a player's Matchmaker is made with. */
   const options = (player, more) =>
     ({ url, project: 'demo', token: () => mm('token', 'player', player).trim(), ...more })

@@ -111,14 +111,22 @@ func (p partyPlayer) inParty(
 type partyMember struct {
 	partyPlayer
 	fieldFlags
+	measureFlag
 	NotReady bool `help:"The player is not ready: the search cannot be started yet."`
 }
 
-func (m partyMember) membership() (client.PartyMembership, error) {
-	attributes, properties, err := m.read()
-	return client.PartyMembership{
-		Player: m.Player, NotReady: m.NotReady, Attributes: attributes, Properties: properties,
-	}, err
+// begin is what a command of a member works with: it measures where the flags want it.
+func (m partyMember) begin(ctx context.Context, s *session) (*client.Client, client.PartyMembership, error) {
+	of := client.PartyMembership{Player: m.Player, NotReady: m.NotReady}
+	var err error
+	if of.Attributes, of.Properties, err = m.read(); err != nil {
+		return nil, of, err
+	}
+	api, err := m.connect(s)
+	if err == nil {
+		of.Receipts, err = m.receipts(ctx, api)
+	}
+	return api, of, err
 }
 
 type partyCreate struct {
@@ -132,11 +140,7 @@ func (partyCreate) Help() string {
 
 // Run makes the party.
 func (c partyCreate) Run(ctx context.Context, s *session) error {
-	m, err := c.membership()
-	if err != nil {
-		return err
-	}
-	api, err := c.connect(s)
+	api, m, err := c.begin(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -156,11 +160,7 @@ func (partyJoin) Help() string { return `Example: mm party join K3F-9QX-2TB --pl
 
 // Run joins the party.
 func (c partyJoin) Run(ctx context.Context, s *session) error {
-	m, err := c.membership()
-	if err != nil {
-		return err
-	}
-	api, err := c.connect(s)
+	api, m, err := c.begin(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -237,14 +237,14 @@ func (s *session) showPartyLine(p *client.Party) error {
 type partyUpdate struct{ partyMember }
 
 func (partyUpdate) Help() string {
-	return `What the player said before is replaced: name all attributes and properties.
+	return `What the player said before is replaced: name all attributes and properties, and --measure.
 
 Example: mm party update --player bob --attribute skill=1100`
 }
 
 // Run replaces what the player said.
 func (c partyUpdate) Run(ctx context.Context, s *session) error {
-	m, err := c.membership()
+	_, m, err := c.begin(ctx, s)
 	if err != nil {
 		return err
 	}

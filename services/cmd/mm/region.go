@@ -121,7 +121,7 @@ func noAnswer(latencies []client.Latency) error {
 	return errors.New("no region answered")
 }
 
-// measureFlag measures latencies for a ticket.
+// measureFlag measures latencies for a ticket, or a member of a party.
 type measureFlag struct {
 	Measure bool `help:"Measure the latencies to the regions from this machine, and put their receipts in."`
 }

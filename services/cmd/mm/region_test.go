@@ -20,6 +20,7 @@ func TestRegions(t *testing.T) {
 	shell.on(service, "region", "list").expect(0, "", "mm: there are no regions: the service has no --regions\n")
 	shell.on(service, "region", "measure").expect(1, "", none)
 	shell.on(service, "ticket", "create", "--player", "ada", "--measure").expect(1, "", none)
+	shell.on(service, "party", "join", "CODE", "--player", "ada", "--measure").expect(1, "", none)
 	shell.on(service, "ticket", "create", "--for", "ada", "--measure").expect(2, "", "mm: --measure is for a player's own")
 	shell.on(service, "region", "measure", "--probes", "21").expect(2, "", "--probes, --wait: 1 to 20")
 

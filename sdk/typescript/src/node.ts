@@ -1,0 +1,25 @@
+/** What the client can do in Node alone. */
+import { createSocket } from 'node:dgram'
+import { lookup } from 'node:dns/promises'
+import type { OpenUDP, Socket } from './latencies.js'
+
+export type { OpenUDP, Socket } from './latencies.js'
+
+/** Measures latencies by UDP: new Matchmaker({ udp, … }). */
+export const udp: OpenUDP = async (address) => {
+  const [, host = '', port = ''] = /^\[?(.*?)\]?:(\d+)$/.exec(address) ?? []
+  const found = await lookup(host, { all: true })
+  const chosen = [4, 6].flatMap((family) => found.find((a) => a.family === family) ?? [])
+  return Promise.all(chosen.map(({ address: ip, family }) => new Promise<Socket>((resolve, reject) => {
+    const socket = createSocket(family === 4 ? 'udp4' : 'udp6')
+    const own: Socket = {
+      send: (datagram) => socket.send(datagram),
+      receive: () => {},
+      fail: reject,
+      close: () => socket.close(),
+    }
+    socket.on('message', (datagram) => own.receive(datagram))
+    socket.on('error', (e) => own.fail(e))
+    socket.connect(Number(port), ip, () => resolve(own))
+  })))
+}
