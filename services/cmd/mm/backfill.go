@@ -25,19 +25,20 @@ type game struct {
 	Players string `placeholder:"FILE" type:"existingfile" completion-predictor:"file" help:"JSON file with the players in the game: a list of objects with id, team, role and attributes. Default for an update: as they are."`
 }
 
-// players are the players in the file; nil if there is none.
-func (g *game) players() (players []client.GamePlayer, err error) {
-	if g.Players == "" {
-		return nil, nil
+// ProvideContents is called by the parser.
+func (g *game) ProvideContents() (r client.BackfillRequest, err error) {
+	r.Connection, r.Queue = g.Connection, g.Queue
+	if r.Attributes, r.Properties, err = g.read(); err != nil || g.Players == "" {
+		return r, err
 	}
 	text, err := textfile.Read(g.Players)
 	if err == nil {
-		players, err = readList[client.GamePlayer](text)
+		r.Players, err = readList[client.GamePlayer](text)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("--players: %w", err)
+		return r, fmt.Errorf("--players: %w", err)
 	}
-	return players, nil
+	return r, nil
 }
 
 type backfillCreate struct{ game }
@@ -49,21 +50,8 @@ Example: mm backfill create --connection 127.0.0.1:7777 --attribute open=2 --pro
 }
 
 // Run creates the backfill ticket.
-func (c backfillCreate) Run(ctx context.Context, s *session) error {
-	attributes, properties, err := c.read()
-	if err != nil {
-		return err
-	}
-	api, err := s.connect(asServer())
-	if err != nil {
-		return err
-	}
-	players, err := c.players()
-	if err != nil {
-		return err
-	}
-	id, err := api.CreateBackfill(ctx, client.BackfillRequest{Connection: c.Connection, Attributes: attributes,
-		Properties: properties, Queue: c.Queue, Players: players})
+func (backfillCreate) Run(ctx context.Context, s *session, r client.BackfillRequest, api serverAPI) error {
+	id, err := api.CreateBackfill(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -128,22 +116,9 @@ Example: mm backfill update BACKFILL --connection 127.0.0.1:7777 --attribute ope
 }
 
 // Run replaces the backfill ticket's contents.
-func (c backfillUpdate) Run(ctx context.Context, s *session) error {
-	attributes, properties, err := c.read()
-	if err != nil {
-		return err
-	}
-	api, err := s.connect(asServer())
-	if err != nil {
-		return err
-	}
-	players, err := c.players()
-	if err != nil {
-		return err
-	}
-	b := client.BackfillTicket{ID: c.ID, Connection: c.Connection, Attributes: attributes, Properties: properties,
-		Queue: c.Queue, Players: players}
-	if err := api.UpdateBackfill(ctx, b); err != nil {
+func (c backfillUpdate) Run(ctx context.Context, s *session, r client.BackfillRequest, api serverAPI) error {
+	if err := api.UpdateBackfill(ctx, client.BackfillTicket{ID: c.ID, Connection: r.Connection, Attributes: r.Attributes,
+		Properties: r.Properties, Queue: r.Queue, Players: r.Players}); err != nil {
 		return err
 	}
 	return s.showID("backfill", "id", c.ID)

@@ -39,7 +39,7 @@ type commandLine struct {
 	Backfill backfillCommands `cmd:"" help:"Fill a running game with players, as a game server does."`
 	Record   lab.Record       `cmd:"" help:"Record the tickets that come, for mm simulate."`
 	Simulate lab.Simulate     `cmd:"" help:"Play a day of players in virtual time, and compare configs."`
-	Version  versionCommand   `cmd:"" help:"Print the version of mm."`
+	Version  versionCommand   `cmd:"" help:"Print the version of mm." example:"version"`
 
 	Completion completionCommand `cmd:"" help:"Print how to make your shell complete commands (bash, zsh, fish)."`
 }

@@ -34,10 +34,22 @@ type configCommands struct {
 	Delete   configDelete   `cmd:"" help:"Delete a config; it makes no more matches."`
 }
 
-type configCreate struct {
-	File   string `arg:"" completion-predictor:"file" help:"JSON file, or - for standard input."`
-	DryRun bool   `help:"Only check it, as \"mm config check\" does."`
+// configFile is the file of a config, or - for standard input.
+type configFile struct {
+	File string `arg:"" completion-predictor:"file" help:"JSON file, or - for standard input."`
 	lab.Translation
+}
+
+type configText []byte
+
+// ProvideConfig is called by the parser.
+func (c configFile) ProvideConfig(s *session) (configText, error) {
+	return s.readConfig(c.File, c.Translation)
+}
+
+type configCreate struct {
+	configFile
+	DryRun bool `help:"Only check it, as \"mm config check\" does."`
 }
 
 func (configCreate) Help() string {
@@ -50,32 +62,15 @@ Examples:
 }
 
 // Run stores the config.
-func (c configCreate) Run(ctx context.Context, s *session) error {
-	config, err := s.readConfig(c.File, c.Translation)
-	if err != nil {
-		return err
-	}
-	api, err := s.connect(asDeveloper())
-	if err != nil {
-		return err
-	}
-	if c.DryRun {
-		return s.checkConfig(ctx, api, "", config, "")
-	}
-	saved, err := api.SaveConfig(ctx, "", config, "")
-	if err != nil {
-		s.noteRules(config)
-		return err
-	}
-	return s.showSaved(saved)
+func (c configCreate) Run(ctx context.Context, s *session, config configText, api developerAPI) error {
+	return configPut{DryRun: c.DryRun}.Run(ctx, s, config, api)
 }
 
 type configPut struct {
-	ID      string `arg:"" name:"id" completion-predictor:"config" help:"The config's identifier."`
-	File    string `arg:"" completion-predictor:"file" help:"JSON file, or - for standard input."`
+	ID string `arg:"" name:"id" completion-predictor:"config" help:"The config's identifier."`
+	configFile
 	IfMatch string `placeholder:"ETAG" help:"Replace only the config that has this ETag."`
 	DryRun  bool   `help:"Only check it, as \"mm config check\" does."`
-	lab.Translation
 }
 
 func (configPut) Help() string {
@@ -89,21 +84,13 @@ Examples:
 }
 
 // Run stores the config.
-func (c configPut) Run(ctx context.Context, s *session) error {
-	config, err := s.readConfig(c.File, c.Translation)
-	if err != nil {
-		return err
-	}
-	api, err := s.connect(asDeveloper())
-	if err != nil {
-		return err
-	}
+func (c configPut) Run(ctx context.Context, s *session, config configText, api developerAPI) error {
 	if c.DryRun {
-		return s.checkConfig(ctx, api, c.ID, config, c.IfMatch)
+		return s.checkConfig(ctx, api.Client, c.ID, []byte(config), c.IfMatch)
 	}
-	saved, err := api.SaveConfig(ctx, c.ID, config, c.IfMatch)
+	saved, err := api.SaveConfig(ctx, c.ID, []byte(config), c.IfMatch)
 	if err != nil {
-		s.noteRules(config)
+		s.noteRules([]byte(config))
 		return err
 	}
 	return s.showSaved(saved)

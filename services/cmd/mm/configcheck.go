@@ -7,14 +7,11 @@ import (
 
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/pkg/matchfn/dialects"
-
-	"matchmaker.dev/services/lab"
 )
 
 type configCheck struct {
-	File string `arg:"" completion-predictor:"file" help:"JSON file, or - for standard input."`
-	ID   string `placeholder:"ID" completion-predictor:"config" help:"Check whether the file can replace this config; default: whether it can be created."`
-	lab.Translation
+	configFile
+	ID string `placeholder:"ID" completion-predictor:"config" help:"Check whether the file can replace this config; default: whether it can be created."`
 }
 
 func (configCheck) Help() string {
@@ -28,16 +25,8 @@ Examples:
 }
 
 // Run checks the file.
-func (c configCheck) Run(ctx context.Context, s *session) error {
-	config, err := s.readConfig(c.File, c.Translation)
-	if err != nil {
-		return err
-	}
-	api, err := s.connect(asDeveloper())
-	if err != nil {
-		return err
-	}
-	return s.checkConfig(ctx, api, c.ID, config, "")
+func (c configCheck) Run(ctx context.Context, s *session, config configText, api developerAPI) error {
+	return s.checkConfig(ctx, api.Client, c.ID, []byte(config), "")
 }
 
 // checkConfig has the service check a config, and shows what it found.

@@ -8,7 +8,7 @@ import (
 )
 
 type contextCommands struct {
-	List   contextList   `cmd:"" help:"List the contexts."`
+	List   contextList   `cmd:"" help:"List the contexts." example:"context list"`
 	Use    contextUse    `cmd:"" help:"Choose the context of the commands to come."`
 	Set    contextSet    `cmd:"" help:"Make or change a context."`
 	Show   contextShow   `cmd:"" help:"Print what applies to a command without flags."`
@@ -58,8 +58,6 @@ func (c *keptContext) view(name string, current bool) shownContext {
 }
 
 type contextList struct{}
-
-func (contextList) Help() string { return "Example: mm context list" }
 
 // Run prints the contexts.
 func (contextList) Run(s *session) error {

@@ -17,20 +17,18 @@ type eventCommands struct {
 }
 
 type eventLog struct {
-	Ticket      string        `completion-predictor:"ticket" help:"Only what happened to this ticket."`
-	Player      string        `completion-predictor:"player" help:"Only what happened to the tickets of this player, in a project that lists tickets."`
-	Match       string        `completion-predictor:"match" help:"Only what happened to this match."`
-	Config      string        `completion-predictor:"config" help:"Only what happened to matches of this config."`
-	Kind        []string      `completion-predictor:"kind" help:"Only events of these kinds, such as failed; may be repeated."`
-	Since       time.Duration `default:"30m" help:"How far back."`
-	Follow      bool          `short:"f" help:"Continue with new events, until Ctrl-C."`
-	NATS        string        `name:"nats" env:"MM_NATS" placeholder:"URL" help:"Read from the message bus at this URL instead of the API."`
-	Credentials string        `name:"nats-credentials" env:"MM_NATS_CREDENTIALS" placeholder:"FILE" completion-predictor:"file" help:"NATS credentials file, for --nats."`
+	Ticket string        `completion-predictor:"ticket" help:"Only what happened to this ticket."`
+	Player string        `completion-predictor:"player" help:"Only what happened to the tickets of this player, in a project that lists tickets."`
+	Match  string        `completion-predictor:"match" help:"Only what happened to this match."`
+	Config string        `completion-predictor:"config" help:"Only what happened to matches of this config."`
+	Kind   []string      `completion-predictor:"kind" help:"Only events of these kinds, such as failed; may be repeated."`
+	Since  time.Duration `default:"30m" help:"How far back."`
+	Follow bool          `short:"f" help:"Continue with new events, until Ctrl-C."`
 }
 
 func (eventLog) Help() string {
 	return `With --output json each event is an object on a line of its own. A developer's token is needed, and the role
-Support is enough. With --nats events come from the message bus, which needs permission to read there.
+Support is enough.
 
 Examples:
 
@@ -45,17 +43,11 @@ func (c eventLog) Validate() error {
 	if c.Since <= 0 {
 		return usageError("--since must be more than 0, such as 10m")
 	}
-	if c.NATS != "" && c.Player != "" {
-		return usageError("--player: the message bus names no players; leave --nats out")
-	}
 	return nil
 }
 
 // Run prints events.
 func (c eventLog) Run(ctx context.Context, followCtx untimed, s *session) error {
-	if c.NATS != "" {
-		return c.readBus(ctx, followCtx, s)
-	}
 	api, err := s.connect(asDeveloper(), reconnecting)
 	if err != nil {
 		return err
@@ -93,10 +85,7 @@ func (c eventLog) Run(ctx context.Context, followCtx untimed, s *session) error 
 // printEvent prints an event on a line.
 func (s *session) printEvent(e client.Event) error {
 	if s.structured() {
-		return s.printNext(struct {
-			ID string `json:"id,omitzero"` // events of the bus have none
-			client.Event
-		}{e.ID, e})
+		return s.printNext(e)
 	}
 	upload, score := "", ""
 	if e.Upload > 0 {

@@ -6,24 +6,25 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alecthomas/kong"
 	"github.com/lestrrat-go/jwx/v3/jwt"
 
 	"matchmaker.dev/pkg/client"
 )
 
 type partyCommands struct {
-	Create  partyCreate  `cmd:"" help:"Make a party and print its code."`
-	Join    partyJoin    `cmd:"" help:"Join a party by its code."`
-	Get     partyGet     `cmd:"" help:"Print the player's party."`
-	Watch   partyWatch   `cmd:"" help:"Print the player's party whenever it changes."`
-	Update  partyUpdate  `cmd:"" help:"Say anew whether the player is ready, and with which attributes."`
-	Start   partyStart   `cmd:"" help:"Start the search: one ticket with all members."`
-	Stop    partyStop    `cmd:"" help:"Stop the search."`
-	Leave   partyLeave   `cmd:"" help:"Leave the party."`
-	Kick    partyKick    `cmd:"" help:"Remove a member, who cannot join again."`
-	Lead    partyLead    `cmd:"" help:"Make another member the leader."`
-	Code    partyCode    `cmd:"" help:"Give the party another code."`
-	Disband partyDisband `cmd:"" help:"End the party."`
+	Create  partyCreate    `cmd:"" help:"Make a party and print its code." example:"party create --player ada --attribute skill=1200"`
+	Join    partyJoin      `cmd:"" help:"Join a party by its code." example:"party join K3F-9QX-2TB --player bob"`
+	Get     partyAct       `cmd:"" help:"Print the player's party." example:"party get --player ada"`
+	Watch   partyWatch     `cmd:"" help:"Print the player's party whenever it changes."`
+	Update  partyUpdate    `cmd:"" help:"Say anew whether the player is ready, and with which attributes."`
+	Start   partyStart     `cmd:"" help:"Start the search: one ticket with all members."`
+	Stop    partyAct       `cmd:"" help:"Stop the search." example:"party stop --player ada"`
+	Leave   partyLeave     `cmd:"" help:"Leave the party." example:"party leave --player bob"`
+	Kick    partyMemberAct `cmd:"" help:"Remove a member, who cannot join again." example:"party kick bob --player ada"`
+	Lead    partyMemberAct `cmd:"" help:"Make another member the leader." example:"party lead bob --player ada"`
+	Code    partyAct       `cmd:"" help:"Give the party another code." example:"party code --player ada"`
+	Disband partyDisband   `cmd:"" help:"End the party." example:"party disband --player ada"`
 }
 
 // partyPlayer is the player who acts.
@@ -31,11 +32,16 @@ type partyPlayer struct {
 	Player string `completion-predictor:"player" help:"The player's identifier. Required, unless --token is a player's."`
 }
 
-func (p partyPlayer) connect(s *session) (*client.Client, error) {
+// playerAPI is a client with the token of the player who acts.
+type playerAPI struct{ *client.Client }
+
+// ProvideAPI is called by the parser.
+func (p partyPlayer) ProvideAPI(s *session) (playerAPI, error) {
 	if p.Player == "" && s.Bearer == "" {
-		return nil, errNoPlayer
+		return playerAPI{}, errNoPlayer
 	}
-	return s.connect(asPlayer(p.Player), reconnecting)
+	api, err := s.connect(asPlayer(p.Player), reconnecting)
+	return playerAPI{api}, err
 }
 
 // self is the player who acts: the one that is named, or the one whose token it is.
@@ -54,7 +60,7 @@ func (p partyPlayer) self(s *session) (string, error) {
 }
 
 // mine is the party that the player is in.
-func (p partyPlayer) mine(ctx context.Context, s *session, api *client.Client) (*client.Party, error) {
+func (p partyPlayer) mine(ctx context.Context, s *session, api playerAPI) (*client.Party, error) {
 	party, err := api.MyParty(ctx, p.Player)
 	return party, s.advise(err, client.CodePartyNotFound,
 		`make one with "mm party create", or join one with "mm party join CODE"`)
@@ -62,16 +68,12 @@ func (p partyPlayer) mine(ctx context.Context, s *session, api *client.Client) (
 
 // leaving calls do with the party that the player is in. Where there is none, it says so, and succeeds.
 func (p partyPlayer) leaving(
-	ctx context.Context, s *session, do func(api *client.Client, party *client.Party) error,
+	ctx context.Context, s *session, api playerAPI, do func(party *client.Party) error,
 ) error {
-	api, err := p.connect(s)
-	if err != nil {
-		return err
-	}
 	party, err := api.MyParty(ctx, p.Player)
 	switch {
 	case err == nil:
-		return do(api, party)
+		return do(party)
 	case !client.IsNotFound(err):
 		return err
 	}
@@ -92,20 +94,13 @@ func (s *session) advise(err error, code client.Code, advice string) error {
 
 // inParty calls do with the party that the player is in, and prints the party that do returns.
 func (p partyPlayer) inParty(
-	ctx context.Context, s *session, do func(api *client.Client, party *client.Party) (*client.Party, error),
+	ctx context.Context, s *session, api playerAPI, do func(party *client.Party) (*client.Party, error),
 ) error {
-	api, err := p.connect(s)
-	if err != nil {
-		return err
-	}
 	party, err := p.mine(ctx, s, api)
 	if err != nil {
 		return err
 	}
-	if party, err = do(api, party); err != nil {
-		return err
-	}
-	return s.showParty(party)
+	return s.showParty(do(party))
 }
 
 type partyMember struct {
@@ -115,18 +110,14 @@ type partyMember struct {
 	NotReady bool `help:"The player is not ready: the search cannot be started yet."`
 }
 
-// begin is what a command of a member works with: it measures where the flags want it.
-func (m partyMember) begin(ctx context.Context, s *session) (*client.Client, client.PartyMembership, error) {
+// ProvideMembership is called by the parser. It measures where the flags want it.
+func (m partyMember) ProvideMembership(ctx context.Context, api playerAPI) (client.PartyMembership, error) {
 	of := client.PartyMembership{Player: m.Player, NotReady: m.NotReady}
 	var err error
-	if of.Attributes, of.Properties, err = m.read(); err != nil {
-		return nil, of, err
+	if of.Attributes, of.Properties, err = m.read(); err == nil {
+		of.Receipts, err = m.receipts(ctx, api.Client)
 	}
-	api, err := m.connect(s)
-	if err == nil {
-		of.Receipts, err = m.receipts(ctx, api)
-	}
-	return api, of, err
+	return of, err
 }
 
 type partyCreate struct {
@@ -134,21 +125,9 @@ type partyCreate struct {
 	Size int `help:"How many members it may have; 0 means the most that the service allows."`
 }
 
-func (partyCreate) Help() string {
-	return `Example: mm party create --player ada --attribute skill=1200`
-}
-
 // Run makes the party.
-func (c partyCreate) Run(ctx context.Context, s *session) error {
-	api, m, err := c.begin(ctx, s)
-	if err != nil {
-		return err
-	}
-	p, err := api.CreateParty(ctx, c.Size, m)
-	if err != nil {
-		return err
-	}
-	return s.showParty(p)
+func (c partyCreate) Run(ctx context.Context, s *session, m client.PartyMembership, api playerAPI) error {
+	return s.showParty(api.CreateParty(ctx, c.Size, m))
 }
 
 type partyJoin struct {
@@ -156,28 +135,27 @@ type partyJoin struct {
 	partyMember
 }
 
-func (partyJoin) Help() string { return `Example: mm party join K3F-9QX-2TB --player bob` }
-
 // Run joins the party.
-func (c partyJoin) Run(ctx context.Context, s *session) error {
-	api, m, err := c.begin(ctx, s)
-	if err != nil {
-		return err
-	}
+func (c partyJoin) Run(ctx context.Context, s *session, m client.PartyMembership, api playerAPI) error {
 	p, err := api.JoinParty(ctx, c.Code, m)
-	if err != nil {
-		return s.advise(err, client.CodePartyCodeUnknown, "ask the leader for the code that the party has now")
-	}
-	return s.showParty(p)
+	return s.showParty(p, s.advise(err, client.CodePartyCodeUnknown,
+		"ask the leader for the code that the party has now"))
 }
 
-type partyGet struct{ partyPlayer }
+// partyAct is get, stop and code.
+type partyAct struct{ partyPlayer }
 
-func (partyGet) Help() string { return `Example: mm party get --player ada` }
-
-// Run prints the party.
-func (c partyGet) Run(ctx context.Context, s *session) error {
-	return c.inParty(ctx, s, func(_ *client.Client, p *client.Party) (*client.Party, error) { return p, nil })
+// Run does it, and prints the party.
+func (c partyAct) Run(ctx context.Context, line *kong.Context, s *session, api playerAPI) error {
+	return c.inParty(ctx, s, api, func(p *client.Party) (*client.Party, error) {
+		switch line.Selected().Name {
+		case "stop":
+			return api.StopPartySearch(ctx, p.ID, c.Player)
+		case "code":
+			return api.RenewPartyCode(ctx, p.ID, c.Player)
+		}
+		return p, nil
+	})
 }
 
 type partyWatch struct{ partyPlayer }
@@ -190,11 +168,7 @@ Example: mm party watch --player ada --timeout 10m`
 }
 
 // Run prints the party, and what it becomes.
-func (c partyWatch) Run(ctx context.Context, s *session) error {
-	api, err := c.connect(s)
-	if err != nil {
-		return err
-	}
+func (c partyWatch) Run(ctx context.Context, s *session, api playerAPI) error {
 	p, err := c.mine(ctx, s, api)
 	if err != nil {
 		return err
@@ -231,7 +205,7 @@ func (s *session) showPartyLine(p *client.Party) error {
 	if s.structured() {
 		return s.printNext(p)
 	}
-	return s.showParty(p)
+	return s.showParty(p, nil)
 }
 
 type partyUpdate struct{ partyMember }
@@ -243,12 +217,8 @@ Example: mm party update --player bob --attribute skill=1100`
 }
 
 // Run replaces what the player said.
-func (c partyUpdate) Run(ctx context.Context, s *session) error {
-	_, m, err := c.begin(ctx, s)
-	if err != nil {
-		return err
-	}
-	return c.inParty(ctx, s, func(api *client.Client, p *client.Party) (*client.Party, error) {
+func (c partyUpdate) Run(ctx context.Context, s *session, m client.PartyMembership, api playerAPI) error {
+	return c.inParty(ctx, s, api, func(p *client.Party) (*client.Party, error) {
 		player, err := c.self(s)
 		if err != nil {
 			return nil, err
@@ -271,35 +241,22 @@ Example: mm party start --player ada --attribute mode=2 --queue ranked`
 }
 
 // Run starts the search.
-func (c partyStart) Run(ctx context.Context, s *session) error {
+func (c partyStart) Run(ctx context.Context, s *session, api playerAPI) error {
 	attributes, properties, err := c.read()
 	if err != nil {
 		return err
 	}
-	return c.inParty(ctx, s, func(api *client.Client, p *client.Party) (*client.Party, error) {
+	return c.inParty(ctx, s, api, func(p *client.Party) (*client.Party, error) {
 		return api.StartPartySearch(ctx, p.ID,
 			client.TicketRequest{Player: c.Player, Attributes: attributes, Properties: properties, Queues: c.Queue})
 	})
 }
 
-type partyStop struct{ partyPlayer }
-
-func (partyStop) Help() string { return `Example: mm party stop --player ada` }
-
-// Run stops the search.
-func (c partyStop) Run(ctx context.Context, s *session) error {
-	return c.inParty(ctx, s, func(api *client.Client, p *client.Party) (*client.Party, error) {
-		return api.StopPartySearch(ctx, p.ID, c.Player)
-	})
-}
-
 type partyLeave struct{ partyPlayer }
 
-func (partyLeave) Help() string { return `Example: mm party leave --player bob` }
-
 // Run leaves the party.
-func (c partyLeave) Run(ctx context.Context, s *session) error {
-	return c.leaving(ctx, s, func(api *client.Client, p *client.Party) error {
+func (c partyLeave) Run(ctx context.Context, s *session, api playerAPI) error {
+	return c.leaving(ctx, s, api, func(p *client.Party) error {
 		player, err := c.self(s)
 		if err != nil {
 			return err
@@ -311,16 +268,18 @@ func (c partyLeave) Run(ctx context.Context, s *session) error {
 	})
 }
 
-type partyKick struct {
-	Member string `arg:"" completion-predictor:"member" help:"The member to remove."`
+// partyMemberAct is kick and lead.
+type partyMemberAct struct {
+	Member string `arg:"" completion-predictor:"member" help:"The member."`
 	partyPlayer
 }
 
-func (partyKick) Help() string { return `Example: mm party kick bob --player ada` }
-
-// Run removes the member.
-func (c partyKick) Run(ctx context.Context, s *session) error {
-	return c.inParty(ctx, s, func(api *client.Client, p *client.Party) (*client.Party, error) {
+// Run does it, and prints the party.
+func (c partyMemberAct) Run(ctx context.Context, line *kong.Context, s *session, api playerAPI) error {
+	return c.inParty(ctx, s, api, func(p *client.Party) (*client.Party, error) {
+		if line.Selected().Name == "lead" {
+			return api.SetPartyLeader(ctx, p.ID, c.Member, c.Player)
+		}
 		switch player, err := c.self(s); {
 		case err != nil:
 			return nil, err
@@ -331,38 +290,11 @@ func (c partyKick) Run(ctx context.Context, s *session) error {
 	})
 }
 
-type partyLead struct {
-	Member string `arg:"" completion-predictor:"member" help:"The member who is to lead."`
-	partyPlayer
-}
-
-func (partyLead) Help() string { return `Example: mm party lead bob --player ada` }
-
-// Run makes the member the leader.
-func (c partyLead) Run(ctx context.Context, s *session) error {
-	return c.inParty(ctx, s, func(api *client.Client, p *client.Party) (*client.Party, error) {
-		return api.SetPartyLeader(ctx, p.ID, c.Member, c.Player)
-	})
-}
-
-type partyCode struct{ partyPlayer }
-
-func (partyCode) Help() string { return `Example: mm party code --player ada` }
-
-// Run makes another code.
-func (c partyCode) Run(ctx context.Context, s *session) error {
-	return c.inParty(ctx, s, func(api *client.Client, p *client.Party) (*client.Party, error) {
-		return api.RenewPartyCode(ctx, p.ID, c.Player)
-	})
-}
-
 type partyDisband struct{ partyPlayer }
 
-func (partyDisband) Help() string { return `Example: mm party disband --player ada` }
-
 // Run ends the party.
-func (c partyDisband) Run(ctx context.Context, s *session) error {
-	return c.leaving(ctx, s, func(api *client.Client, p *client.Party) error {
+func (c partyDisband) Run(ctx context.Context, s *session, api playerAPI) error {
+	return c.leaving(ctx, s, api, func(p *client.Party) error {
 		if err := api.DisbandParty(ctx, p.ID, c.Player); err != nil {
 			return err
 		}
@@ -370,7 +302,11 @@ func (c partyDisband) Run(ctx context.Context, s *session) error {
 	})
 }
 
-func (s *session) showParty(p *client.Party) error {
+// showParty prints a party, unless there is an error.
+func (s *session) showParty(p *client.Party, err error) error {
+	if err != nil {
+		return err
+	}
 	var g, members grid
 	g.add("party", p.ID)
 	g.add("code", p.Code)

@@ -17,7 +17,7 @@ type projectCommands struct {
 type settingsCommands struct {
 	Get     settingsGet     `cmd:"" default:"1" help:"Print the settings."`
 	Set     settingsSet     `cmd:"" help:"Replace all settings; they apply at once."`
-	History settingsHistory `cmd:"" help:"Print the latest changes."`
+	History settingsHistory `cmd:"" help:"Print the latest changes." example:"project settings history"`
 }
 
 type settingsGet struct{}
@@ -84,8 +84,6 @@ func (c settingsSet) Run(ctx context.Context, s *session) error {
 }
 
 type settingsHistory struct{}
-
-func (settingsHistory) Help() string { return "Example: mm project settings history" }
 
 // Run prints the history.
 func (settingsHistory) Run(ctx context.Context, s *session, api developerAPI) error {

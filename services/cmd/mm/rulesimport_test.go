@@ -87,9 +87,9 @@ func TestFilesWithByteOrderMarks(t *testing.T) {
 		if text, err := new(session).readJSON(write(`{"a": 1}`)); err != nil || string(text) != `{"a": 1}` {
 			t.Errorf("%s: %s, %v", name, text, err)
 		}
-		players, err := (&game{Players: write(`[{"id": "a"}]`)}).players()
-		if err != nil || len(players) != 1 {
-			t.Errorf("%s: %v, %v", name, players, err)
+		contents, err := (&game{Players: write(`[{"id": "a"}]`)}).ProvideContents()
+		if err != nil || len(contents.Players) != 1 {
+			t.Errorf("%s: %v, %v", name, contents, err)
 		}
 		of, err := (playerFlags{Players: write(`[{"id": "a"}, {"id": "b"}]`)}).players()
 		if err != nil || len(of) != 2 {

@@ -127,7 +127,7 @@ func obey(ctx context.Context, command func() error) error {
 
 // newParser returns the parser of the command line. exit is called when it has printed help or the version.
 func newParser(line *commandLine, console console, exit func(int)) (*kong.Kong, error) {
-	return kong.New(line,
+	parser, err := kong.New(line,
 		kong.Name("mm"), kong.Description(description), kong.Vars{"version": "mm " + version},
 		kong.Writers(console.out, console.err),
 		kong.Exit(exit),
@@ -135,6 +135,15 @@ func newParser(line *commandLine, console console, exit func(int)) (*kong.Kong, 
 		kong.BindToProvider((*session).developerAPI), kong.BindToProvider((*session).serverAPI),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 	)
+	if err != nil {
+		return nil, err
+	}
+	for _, leaf := range parser.Model.Leaves(true) {
+		if example := leaf.Tag.Get("example"); example != "" { // of a command that needs no longer help
+			leaf.Detail = "Example: mm " + example
+		}
+	}
+	return parser, nil
 }
 
 // commandPath returns the command of a line, for the hint to its help.

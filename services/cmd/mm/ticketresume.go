@@ -18,12 +18,8 @@ Example: mm ticket resume --player player-1`
 }
 
 // Run waits for the match of the ticket that the player has.
-func (c ticketResume) Run(ctx context.Context, s *session) error {
+func (c ticketResume) Run(ctx context.Context, s *session, api playerAPI) error {
 	player, err := c.self(s)
-	if err != nil {
-		return err
-	}
-	api, err := c.connect(s)
 	if err != nil {
 		return err
 	}
@@ -36,7 +32,7 @@ func (c ticketResume) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	s.note("ticket %s is the player's", t.ID)
-	return s.wait(ctx, api, t.ID)
+	return s.wait(ctx, api.Client, t.ID)
 }
 
 // adviseResume adds to a refusal, because the player has a ticket, how to go on with that.

@@ -12,9 +12,9 @@ import (
 
 type tokenCommands struct {
 	Player    playerToken    `cmd:"" help:"For a player's own tickets."`
-	Developer developerToken `cmd:"" help:"For configs and functions."`
-	Server    serverToken    `cmd:"" help:"For a game server, to backfill."`
-	Service   serviceToken   `cmd:"" help:"For a game service, to act for players."`
+	Developer developerToken `cmd:"" help:"For configs and functions." example:"token developer --role Manager"`
+	Server    serverToken    `cmd:"" help:"For a game server, to backfill." example:"token server server-1"`
+	Service   serviceToken   `cmd:"" help:"For a game service, to act for players." example:"token service lobby --scope matchmaking.read"`
 }
 
 func (tokenCommands) Help() string {
@@ -101,8 +101,6 @@ type developerToken struct {
 	Role string `enum:"Owner,Manager,Support" default:"Owner" help:"Role in the project: Manager or Owner; Support looks and changes nothing."`
 }
 
-func (developerToken) Help() string { return "Example: mm token developer --role Manager" }
-
 // Run prints the token.
 func (c developerToken) Run(s *session) error {
 	return s.printToken(issuer.Claims{Kind: auth.Developer, Subject: c.Name, Role: c.Role}, c.TTL)
@@ -112,8 +110,6 @@ type serverToken struct {
 	lifetime
 	Name string `arg:"" default:"server" help:"The game server's identifier."`
 }
-
-func (serverToken) Help() string { return "Example: mm token server server-1" }
 
 // Run prints the token.
 func (c serverToken) Run(s *session) error {
@@ -125,8 +121,6 @@ type serviceToken struct {
 	Name  string `arg:"" default:"service" help:"The game service's identifier."`
 	Scope string `enum:"matchmaking,matchmaking.read" default:"matchmaking" help:"matchmaking acts for players, matchmaking.read only reads."`
 }
-
-func (serviceToken) Help() string { return "Example: mm token service lobby --scope matchmaking.read" }
 
 // Run prints the token.
 func (c serviceToken) Run(s *session) error {

@@ -7,8 +7,6 @@ var version = "dev"
 
 type versionCommand struct{}
 
-func (versionCommand) Help() string { return `Example: mm version` }
-
 // Run prints the version.
 func (versionCommand) Run(s *session) error {
 	_, err := fmt.Fprintln(s.out, "mm", version)

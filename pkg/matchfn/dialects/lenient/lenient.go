@@ -14,10 +14,10 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules/document"
 )
 
-// MaxBytes, MaxNodes bound a file before the work on it begins.
+// MaxBytes and MaxValues bound a file.
 const (
-	MaxBytes = 256 << 10
-	MaxNodes = 20000
+	MaxBytes  = 256 << 10
+	MaxValues = 20000
 )
 
 // Parse reads a file, which may have a byte order mark, comments and trailing commas.
@@ -29,10 +29,7 @@ func Parse(text []byte) (*document.Node, error) {
 	if len(text) > MaxBytes {
 		return nil, fmt.Errorf("the text has %d bytes, and at most %d are allowed", len(text), MaxBytes)
 	}
-	if err := count(text); err != nil {
-		return nil, err
-	}
-	return document.Parse(text, document.Relaxed())
+	return document.Parse(text, document.Relaxed(), document.MaxValues(MaxValues))
 }
 
 // Reader remembers the first error of all objects that are read with it.
@@ -388,7 +385,7 @@ func Holds(n *document.Node, names []string, depth int) bool {
 
 // Inside returns the members of an object, the elements of a list, or what a text is that is JSON.
 func Inside(n *document.Node) []*document.Node {
-	if first := First([]byte(strings.TrimPrefix(n.Text, "\ufeff"))); n.Kind == document.String && len(first) > 0 &&
+	if first := document.First([]byte(strings.TrimPrefix(n.Text, "\ufeff"))); n.Kind == document.String && len(first) > 0 &&
 		strings.IndexByte("{[\"", first[0]) >= 0 {
 		if text, err := Parse([]byte(n.Text)); err == nil {
 			return []*document.Node{text}

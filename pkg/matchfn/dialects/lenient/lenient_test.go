@@ -3,11 +3,13 @@ package lenient
 import (
 	"strings"
 	"testing"
+
+	"matchmaker.dev/pkg/matchfn/rules/document"
 )
 
 // What is in strings and comments is no value. The error names the first value that is too many.
 func TestLimitOfValues(t *testing.T) {
-	const fill = MaxNodes - 4 // beside the object and its members
+	const fill = MaxValues - 4 // beside the object and its members
 	for name, c := range map[string]struct{ before, tail, want string }{
 		"all":           {`"a": 1, "b": [{}`, `]`, ""},
 		"one more":      {`"a": 1, "b": [{}`, `, 1]`, "line 3, column 3: this is value 20001, and at most 20000 are allowed"},
@@ -29,9 +31,9 @@ func TestLimitOfValues(t *testing.T) {
 
 func TestFirstIsAfterSpaceAndComments(t *testing.T) {
 	for text, want := range map[string]string{
-		" \t\r\n\"a\"": `"a"`, "// b\n/* \"c\" */{": "{", "// b": "", "/* b": "", "": "", "/": "/", `"`: `"`, `"\`: `"\`,
+		" \t\r\n\"a\"": `"a"`, "// b\n/* \"c\" */{": "{", "// b": "", "/* b": "", "": "", "/": "", `"`: `"`, `"\`: `"\`,
 	} {
-		if got := string(First([]byte(text))); got != want {
+		if got := string(document.First([]byte(text))); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

@@ -92,7 +92,7 @@ func ParseMember(text []byte) (*document.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if bytes.HasPrefix(lenient.First(text), []byte(`"MatchmakingQueue"`)) {
+	if bytes.HasPrefix(document.First(text), []byte(`"MatchmakingQueue"`)) {
 		text = []byte("{" + string(text) + "\n}")
 	}
 	return lenient.Parse(text)

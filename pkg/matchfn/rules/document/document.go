@@ -91,6 +91,9 @@ type Option func(*parser)
 // Relaxed takes comments of // and /* */, and a comma after the last member or element.
 func Relaxed() Option { return func(p *parser) { p.relaxed = true } }
 
+// MaxValues bounds how many values there are.
+func MaxValues(n int) Option { return func(p *parser) { p.most = n } }
+
 // Parse reads exactly one value, of a text as Text takes it. Two members of the same name are an error.
 func Parse(text []byte, options ...Option) (*Node, error) {
 	text, err := Text(text)
@@ -126,6 +129,8 @@ type parser struct {
 	line    int
 	start   int // of the line
 	relaxed bool
+	values  int // so far
+	most    int // of them; 0 for any number
 }
 
 func (p *parser) errorf(path, format string, args ...any) error {
@@ -144,6 +149,9 @@ func (p *parser) next() byte {
 func (p *parser) value(path string, depth int) (*Node, error) {
 	if c := p.next(); depth >= MaxDepth && (c == '{' || c == '[') {
 		return nil, p.errorf(path, "the text is nested more than %d deep", MaxDepth)
+	}
+	if p.values++; p.most > 0 && p.values > p.most {
+		return nil, p.errorf("", "this is value %d, and at most %d are allowed", p.values, p.most)
 	}
 	n := &Node{Path: path, Line: p.line, Column: p.at - p.start + 1}
 	switch c := p.next(); {

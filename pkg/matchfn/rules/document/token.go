@@ -32,6 +32,15 @@ func (p *parser) space() error {
 	return nil
 }
 
+// First returns what follows the white space and the comments at the beginning of a text.
+func First(text []byte) []byte {
+	p := parser{text: text, relaxed: true}
+	if p.space() != nil {
+		return nil
+	}
+	return text[p.at:]
+}
+
 func (p *parser) comment() error {
 	rest := p.text[p.at:]
 	switch {
