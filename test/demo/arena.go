@@ -15,7 +15,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"matchmaker.dev/pkg/client"
-	"matchmaker.dev/services/allocator/gameserver"
+	"matchmaker.dev/services/allocator/gameserver/gameservertest"
 	"matchmaker.dev/services/internal/edge/auth"
 	"matchmaker.dev/services/test/launch"
 	"matchmaker.dev/services/test/workload"
@@ -116,7 +116,7 @@ func (a *arena) replace(ctx context.Context, n int) error {
 	free := map[string]int{} // the place in each game
 	for _, server := range slices.Sorted(maps.Keys(a.games))[:n] {
 		i := a.random.IntN(len(a.games[server]))
-		if err := gameserver.Bye(ctx, server, a.games[server][i].ticket); err != nil {
+		if err := gameservertest.Bye(ctx, server, a.games[server][i].ticket); err != nil {
 			return err
 		}
 		free[server] = i
@@ -162,7 +162,7 @@ func (a *arena) join(ctx context.Context, name string, skill float64) (*guest, e
 	if err := p.play(ctx, api, a.patience); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if _, err := gameserver.Meet(ctx, p.connection, p.ticket); err != nil {
+	if _, err := gameservertest.Meet(ctx, p.connection, p.ticket); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return &guest{ticket: p.ticket, connection: p.connection, waited: p.waited}, nil

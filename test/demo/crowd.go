@@ -13,6 +13,7 @@ import (
 
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/allocator/gameserver"
+	"matchmaker.dev/services/allocator/gameserver/gameservertest"
 	"matchmaker.dev/services/internal/edge/auth"
 	"matchmaker.dev/services/test/launch"
 	"matchmaker.dev/services/test/workload"
@@ -93,7 +94,7 @@ func (p *player) play(ctx context.Context, api *client.Client, patience time.Dur
 		return fmt.Errorf("the ticket was answered without a connection")
 	}
 	if p.hello {
-		p.welcome, err = gameserver.Hello(ctx, p.connection, p.ticket)
+		p.welcome, err = gameservertest.Hello(ctx, p.connection, p.ticket)
 	}
 	return err
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"matchmaker.dev/pkg/client"
-	"matchmaker.dev/services/allocator/gameserver"
+	"matchmaker.dev/services/allocator/gameserver/gameservertest"
 	"matchmaker.dev/services/internal/edge/auth"
 	"matchmaker.dev/services/internal/edge/issuer"
 )
@@ -109,13 +109,13 @@ func refillGame(t *testing.T, p *project) {
 	}
 	late := p.ticket(t, "late", attributes{"skill": 1210})
 	late.mustWait(t)
-	if err := gameserver.Bye(within(t), server, players[0].id); err != nil {
+	if err := gameservertest.Bye(within(t), server, players[0].id); err != nil {
 		t.Fatal(err)
 	}
 	if got := late.connection(t); got != server {
 		t.Fatalf("late is sent to %s, and should be in the game at %s", got, server)
 	}
-	w, err := gameserver.Meet(within(t), server, late.id)
+	w, err := gameservertest.Meet(within(t), server, late.id)
 	if err != nil || w.Players != 3 {
 		t.Errorf("the server welcomes late with %+v, %v", w, err)
 	}
@@ -126,7 +126,7 @@ func refillGame(t *testing.T, p *project) {
 	}
 	last := p.ticket(t, "last", attributes{"skill": 1200})
 	for _, k := range []*ticket{players[1], players[2]} {
-		if err := gameserver.Bye(within(t), server, k.id); err != nil {
+		if err := gameservertest.Bye(within(t), server, k.id); err != nil {
 			t.Fatal(err)
 		}
 	}

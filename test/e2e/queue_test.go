@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"matchmaker.dev/pkg/client"
-	"matchmaker.dev/services/allocator/gameserver"
+	"matchmaker.dev/services/allocator/gameserver/gameservertest"
 	"matchmaker.dev/services/internal/edge/auth"
 	"matchmaker.dev/services/internal/edge/issuer"
 )
@@ -141,13 +141,13 @@ func queuedGame(t *testing.T, p *project) {
 	}
 	late, plain := p.enter(t, "late", "casual", "ranked"), p.enter(t, "plain")
 	late.mustWait(t)
-	if err := gameserver.Bye(within(t), server, players[0].id); err != nil {
+	if err := gameservertest.Bye(within(t), server, players[0].id); err != nil {
 		t.Fatal(err)
 	}
 	if got := late.connection(t); got != server {
 		t.Errorf("late is sent to %s, and should be in the game at %s", got, server)
 	}
-	if err := gameserver.Bye(within(t), server, players[1].id); err != nil {
+	if err := gameservertest.Bye(within(t), server, players[1].id); err != nil {
 		t.Fatal(err)
 	}
 	if got := p.enter(t, "later", "ranked").connection(t); got != server {

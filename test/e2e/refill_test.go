@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"matchmaker.dev/pkg/client"
-	"matchmaker.dev/services/allocator/gameserver"
+	"matchmaker.dev/services/allocator/gameserver/gameservertest"
 	"matchmaker.dev/services/internal/edge/auth"
 	"matchmaker.dev/services/internal/edge/issuer"
 )
@@ -153,7 +153,7 @@ func shortGame(t *testing.T, p *project) {
 	if got := healer.connection(t); got != at {
 		t.Errorf("the healer is sent to %s, and the game is at %s", got, at)
 	}
-	if w, err := gameserver.Meet(within(t), at, healer.id); err != nil || w.Players != 3 {
+	if w, err := gameservertest.Meet(within(t), at, healer.id); err != nil || w.Players != 3 {
 		t.Errorf("the healer is welcomed with %+v, %v", w, err)
 	}
 	if other := together(t, tank, enter("last", "healer", "ranked", 1300)); other == at {

@@ -9,6 +9,7 @@ import (
 
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/allocator/gameserver"
+	"matchmaker.dev/services/allocator/gameserver/gameservertest"
 	"matchmaker.dev/services/internal/edge/auth"
 	"matchmaker.dev/services/internal/edge/issuer"
 )
@@ -112,7 +113,7 @@ func (k *ticket) mustNotExist(t *testing.T) {
 // hello says hello to a game server, which must welcome the ticket.
 func (k *ticket) hello(t *testing.T, connection string) *gameserver.Welcome {
 	t.Helper()
-	w, err := gameserver.Hello(within(t), connection, k.id)
+	w, err := gameservertest.Hello(within(t), connection, k.id)
 	if err != nil {
 		t.Fatalf("%s at %s: %v", k.player, connection, err)
 	}
@@ -122,8 +123,8 @@ func (k *ticket) hello(t *testing.T, connection string) *gameserver.Welcome {
 // mustBeStranger fails the test unless the game server refuses the ticket.
 func (k *ticket) mustBeStranger(t *testing.T, connection string) {
 	t.Helper()
-	if _, err := gameserver.Hello(within(t), connection, k.id); !errors.Is(err, gameserver.ErrStranger) {
-		t.Fatalf("%s at %s: want %v, got %v", k.player, connection, gameserver.ErrStranger, err)
+	if _, err := gameservertest.Hello(within(t), connection, k.id); !errors.Is(err, gameservertest.ErrStranger) {
+		t.Fatalf("%s at %s: want %v, got %v", k.player, connection, gameservertest.ErrStranger, err)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/allocator/gameserver"
+	"matchmaker.dev/services/allocator/gameserver/gameservertest"
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/internal/platform/wait/waittest"
 )
@@ -78,13 +79,13 @@ func TestGameIsFilledAgain(t *testing.T) {
 	at := p.server(gameserver.Start{ID: "1", Match: payload, API: api.URL})
 	hello := func(ticket string, players int) {
 		t.Helper()
-		if w, err := gameserver.Hello(t.Context(), at, ticket); err != nil || w.Players != players {
+		if w, err := gameservertest.Hello(t.Context(), at, ticket); err != nil || w.Players != players {
 			t.Fatalf("%s: %+v, %v, want %d players", ticket, w, err, players)
 		}
 	}
 	bye := func(ticket string) {
 		t.Helper()
-		if err := gameserver.Bye(t.Context(), at, ticket); err != nil {
+		if err := gameservertest.Bye(t.Context(), at, ticket); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -94,10 +95,10 @@ func TestGameIsFilledAgain(t *testing.T) {
 	if open := <-s.open; open != 2 {
 		t.Fatalf("after one of two has left, with three places, %v are open", open)
 	}
-	if _, err := gameserver.Hello(t.Context(), at, "a"); !errors.Is(err, gameserver.ErrStranger) {
+	if _, err := gameservertest.Hello(t.Context(), at, "a"); !errors.Is(err, gameservertest.ErrStranger) {
 		t.Errorf("who has left is back: %v", err)
 	}
-	if _, err := gameserver.Hello(t.Context(), at, "c"); !errors.Is(err, gameserver.ErrStranger) {
+	if _, err := gameservertest.Hello(t.Context(), at, "c"); !errors.Is(err, gameservertest.ErrStranger) {
 		t.Errorf("somebody is let in who has not joined: %v", err)
 	}
 	s.mu.Lock()
@@ -105,7 +106,7 @@ func TestGameIsFilledAgain(t *testing.T) {
 	s.ticket.Attributes["open"] = 1 // as the function that sent c left it
 	s.mu.Unlock()
 	waittest.Until(t, "the server knows the player", func() bool {
-		_, err := gameserver.Hello(t.Context(), at, "c")
+		_, err := gameservertest.Hello(t.Context(), at, "c")
 		return err == nil
 	})
 	hello("c", 2)
@@ -143,7 +144,7 @@ func TestGameThatNobodyFills(t *testing.T) {
 			url = ""
 		}
 		at := p.server(gameserver.Start{ID: id, Match: payload, API: url})
-		if err := gameserver.Bye(t.Context(), at, "a"); err != nil {
+		if err := gameservertest.Bye(t.Context(), at, "a"); err != nil {
 			t.Fatal(err)
 		}
 		p.command(gameserver.Command{Stop: &gameserver.Stop{ID: id}})
@@ -175,7 +176,7 @@ func TestServerRenewsItsToken(t *testing.T) {
 	}
 	p := start(t)
 	at := p.server(gameserver.Start{ID: "1", Match: payload, API: api.URL})
-	if err := gameserver.Bye(t.Context(), at, "a"); err != nil {
+	if err := gameservertest.Bye(t.Context(), at, "a"); err != nil {
 		t.Fatal(err)
 	}
 	if open := <-s.open; open != 1 {

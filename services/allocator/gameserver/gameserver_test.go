@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"matchmaker.dev/services/allocator/gameserver"
+	"matchmaker.dev/services/allocator/gameserver/gameservertest"
 	"matchmaker.dev/services/allocator/provider"
 )
 
@@ -94,7 +95,7 @@ func TestHello(t *testing.T) {
 		ticket  string
 		players int
 	}{{"a", 1}, {"a", 1}, {"b", 2}, {"a", 2}} {
-		got, err := gameserver.Hello(t.Context(), addr, step.ticket)
+		got, err := gameservertest.Hello(t.Context(), addr, step.ticket)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +106,7 @@ func TestHello(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	if _, err := gameserver.Hello(t.Context(), addr, "c"); !errors.Is(err, gameserver.ErrStranger) {
+	if _, err := gameservertest.Hello(t.Context(), addr, "c"); !errors.Is(err, gameservertest.ErrStranger) {
 		t.Errorf("a stranger's hello: %v", err)
 	}
 }
@@ -244,7 +245,7 @@ func TestManyServers(t *testing.T) {
 	var all sync.WaitGroup
 	for i, addr := range addrs {
 		all.Go(func() {
-			w, err := gameserver.Hello(t.Context(), addr, fmt.Sprint("t", i))
+			w, err := gameservertest.Hello(t.Context(), addr, fmt.Sprint("t", i))
 			if err != nil || w.Match != fmt.Sprint("m", i) {
 				t.Errorf("server %d: %+v, %v", i, w, err)
 			}

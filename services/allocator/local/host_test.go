@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"matchmaker.dev/services/allocator/gameserver"
+	"matchmaker.dev/services/allocator/gameserver/gameservertest"
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/internal/platform/wait/waittest"
 )
@@ -35,7 +35,7 @@ func TestKilledProcess(t *testing.T) {
 		t.Errorf("the loss of one process moved a server of another from %s to %s", other, got)
 	}
 	release(t, f, "m2") // which is gone already
-	if _, err := gameserver.Hello(t.Context(), allocate(t, f, "m1"), "m1-a"); err != nil {
+	if _, err := gameservertest.Hello(t.Context(), allocate(t, f, "m1"), "m1-a"); err != nil {
 		t.Errorf("the new server: %v", err)
 	}
 }
@@ -149,7 +149,7 @@ func TestServersEndWithAKilledAllocator(t *testing.T) {
 		t.Fatal(err)
 	}
 	addr := strings.TrimSpace(line)
-	if _, err := gameserver.Hello(t.Context(), addr, "m-a"); err != nil {
+	if _, err := gameservertest.Hello(t.Context(), addr, "m-a"); err != nil {
 		t.Fatal(err)
 	}
 	if err := allocator.Process.Kill(); err != nil {

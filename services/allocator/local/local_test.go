@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"matchmaker.dev/services/allocator/gameserver"
+	"matchmaker.dev/services/allocator/gameserver/gameservertest"
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/allocator/provider/conformance"
 	"matchmaker.dev/services/internal/edge/problem"
@@ -68,14 +69,14 @@ func TestPlayersMeetOnTheirServer(t *testing.T) {
 			match := fmt.Sprint("m", i)
 			addr := allocate(t, f, match)
 			for n, ticket := range []string{match + "-a", match + "-b"} {
-				w, err := gameserver.Hello(t.Context(), addr, ticket)
+				w, err := gameservertest.Hello(t.Context(), addr, ticket)
 				if err != nil {
 					t.Error(err)
 				} else if w.Match != match || w.Players != n+1 || string(w.Map) != `"harbour"` {
 					t.Errorf("%s is welcomed with %+v", ticket, w)
 				}
 			}
-			if _, err := gameserver.Hello(t.Context(), addr, "somebody"); !errors.Is(err, gameserver.ErrStranger) {
+			if _, err := gameservertest.Hello(t.Context(), addr, "somebody"); !errors.Is(err, gameservertest.ErrStranger) {
 				t.Errorf("a stranger: %v", err)
 			}
 		})
@@ -136,7 +137,7 @@ func TestBadRequests(t *testing.T) {
 	if r, err := f.Allocate(t.Context(), odd); err != nil || r.Status != provider.Allocated {
 		t.Errorf("properties over several lines: %+v, %v", r, err)
 	}
-	if _, err := gameserver.Hello(t.Context(), good, "m-a"); err != nil {
+	if _, err := gameservertest.Hello(t.Context(), good, "m-a"); err != nil {
 		t.Errorf("a bad request hurt another match: %v", err)
 	}
 	if n := f.InUse(); n != 2 {

@@ -1,4 +1,5 @@
-package gameserver
+// Package gameservertest plays the players of package gameserver.
+package gameservertest
 
 import (
 	"cmp"
@@ -9,6 +10,8 @@ import (
 	"net"
 	"os"
 	"time"
+
+	"matchmaker.dev/services/allocator/gameserver"
 )
 
 // resend is how long an answer may take before the player says hello again. Datagrams get lost, and the first one may
@@ -20,32 +23,14 @@ var ErrStranger = errors.New("the game server does not know this ticket")
 
 // Hello says hello to the server at address, host:port, until it answers or ctx ends. It notices the end of ctx within
 // 200 ms. The error is ErrStranger when the ticket is not of the server's match.
-func Hello(ctx context.Context, address, ticket string) (*Welcome, error) {
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "udp", address)
-	if err != nil {
-		return nil, err
-	}
-	defer conn.Close()
-	question, err := json.Marshal(hello{Ticket: ticket})
-	if err != nil {
-		return nil, err
-	}
-	for {
-		w, err := exchange(conn, question)
-		if err == nil || errors.Is(err, ErrStranger) {
-			return w, err
-		}
-		if ctx.Err() != nil {
-			return nil, fmt.Errorf("game server at %s: %w: %w", address, context.Cause(ctx), err)
-		}
-	}
+func Hello(ctx context.Context, address, ticket string) (*gameserver.Welcome, error) {
+	return ask(ctx, address, "hello", ticket)
 }
 
 // Meet is Hello for a player who joins a running game. The server learns of the ticket from the answer to its approval,
 // which may come after the player got the connection. So Meet asks again, until the server knows the ticket or ctx
 // ends.
-func Meet(ctx context.Context, address, ticket string) (*Welcome, error) {
+func Meet(ctx context.Context, address, ticket string) (*gameserver.Welcome, error) {
 	for {
 		w, err := Hello(ctx, address, ticket)
 		if !errors.Is(err, ErrStranger) {
@@ -61,35 +46,43 @@ func Meet(ctx context.Context, address, ticket string) (*Welcome, error) {
 
 // Bye tells the server at address that the ticket's player leaves, until it answers or ctx ends.
 func Bye(ctx context.Context, address, ticket string) error {
+	if _, err := ask(ctx, address, "bye", ticket); !errors.Is(err, ErrStranger) {
+		return err
+	}
+	return nil // it has left
+}
+
+// ask sends a datagram with one member until the server answers or ctx ends.
+func ask(ctx context.Context, address, member, ticket string) (*gameserver.Welcome, error) {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "udp", address)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer conn.Close()
-	question, err := json.Marshal(hello{Bye: ticket})
+	question, err := json.Marshal(map[string]string{member: ticket})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for {
-		_, err := exchange(conn, question)
-		if errors.Is(err, ErrStranger) {
-			return nil // it has left
+		w, err := exchange(conn, question)
+		if err == nil || errors.Is(err, ErrStranger) {
+			return w, err
 		}
 		if ctx.Err() != nil {
-			return fmt.Errorf("game server at %s: %w: %w", address, context.Cause(ctx), err)
+			return nil, fmt.Errorf("game server at %s: %w: %w", address, context.Cause(ctx), err)
 		}
 	}
 }
 
 // exchange sends the question once and waits for the answer. It also waits when the port is closed, so that its caller
 // can call again at once.
-func exchange(conn net.Conn, question []byte) (*Welcome, error) {
+func exchange(conn net.Conn, question []byte) (*gameserver.Welcome, error) {
 	_, failure := conn.Write(question)
 	if err := conn.SetReadDeadline(time.Now().Add(resend)); err != nil {
 		return nil, err
 	}
-	answer := make([]byte, maxAnswer)
+	answer := make([]byte, 512)
 	for {
 		n, err := conn.Read(answer)
 		switch {
@@ -100,13 +93,13 @@ func exchange(conn net.Conn, question []byte) (*Welcome, error) {
 			continue
 		}
 		var got struct {
-			Welcome
-			refusal
+			gameserver.Welcome
+			Error string `json:"error"`
 		}
 		if json.Unmarshal(answer[:n], &got) != nil {
 			continue
 		}
-		if got.Error == stranger {
+		if got.Error == "stranger" {
 			return nil, ErrStranger
 		}
 		if got.Ticket != "" {

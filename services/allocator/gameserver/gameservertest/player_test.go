@@ -1,4 +1,4 @@
-package gameserver_test
+package gameservertest_test
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"net"
 	"testing"
 
-	"matchmaker.dev/services/allocator/gameserver"
+	"matchmaker.dev/services/allocator/gameserver/gameservertest"
 )
 
 func TestHelloIsRepeated(t *testing.T) {
@@ -31,7 +31,7 @@ func TestHelloIsRepeated(t *testing.T) {
 			}
 		}
 	}()
-	w, err := gameserver.Hello(t.Context(), conn.LocalAddr().String(), "a")
+	w, err := gameservertest.Hello(t.Context(), conn.LocalAddr().String(), "a")
 	if err != nil || w.Match != "m" {
 		t.Errorf("Hello() = %+v, %v", w, err)
 	}
@@ -50,7 +50,7 @@ func TestHelloEndsWithItsContext(t *testing.T) {
 		_, _, _ = conn.ReadFrom(make([]byte, 512))
 		cancel()
 	}()
-	if _, err := gameserver.Hello(ctx, conn.LocalAddr().String(), "a"); !errors.Is(err, context.Canceled) {
+	if _, err := gameservertest.Hello(ctx, conn.LocalAddr().String(), "a"); !errors.Is(err, context.Canceled) {
 		t.Errorf("Hello() = %v, want the context's error", err)
 	}
 }
