@@ -59,12 +59,14 @@ $(FUNCTIONS): bin/functions/%.zip:
 	@cd functions && go run matchmaker.dev/pkg/matchfn/pack -o ../$@ $*
 
 # What tests need beside Go. They never skip what they came to test.
-.PHONY: redis compilers
+.PHONY: redis compilers browser
 redis:
 	@command -v redis-server >/dev/null || command -v valkey-server >/dev/null || ./.ci/install-redis
 compilers:
 	@./.ci/install-compilers
 	@./.ci/install-generators
+browser:
+	@./.ci/install-browser
 
 .PHONY: test
 test: $(call parts,test,all,contract) ## Test everything once: units, the contract, each feature end to end, 2,500 faults
@@ -131,8 +133,10 @@ $(addprefix $(TOOLS)/,buf protoc-gen-go golangci-lint caddy):
 
 .PHONY: sdk sdk-typescript sdk-cpp sdk-csharp sdk-conformance
 sdk: $(call parts,sdk,typescript cpp csharp conformance) ## Build and test the SDKs, and pack them into bin/sdk/; PART=typescript,cpp,csharp,conformance
-sdk-typescript: redis build
+# With the samples, also those in Go, and a page in Chromium.
+sdk-typescript: redis build browser
 	@./.ci/install-sdk
+	$(call build,bin/samples/,./pkg/client/samples/...)
 	@mkdir -p bin/sdk && cd sdk/typescript && npm run --silent build && npm test --silent && \
 		npm pack --silent --pack-destination $(CURDIR)/bin/sdk
 # With both compilers, and with sanitizers by the first.

@@ -16,4 +16,7 @@ for (const name of readdirSync('src')) {
   copyFileSync(`dist/esm/${file}d.ts`, `dist/cjs/${file}d.ts`)
 }
 writeFileSync('dist/cjs/package.json', '{"type":"commonjs"}\n')
+
+execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'samples'], { stdio: 'inherit' })
+copyFileSync('samples/page/index.html', 'dist/samples/page/index.html')
 copyFileSync('../../LICENSE', 'dist/LICENSE')

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
 const root = resolve(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '../../..')
-const bin = process.env.MATCHMAKER_BIN ?? join(root, 'bin')
+export const bin = process.env.MATCHMAKER_BIN ?? join(root, 'bin')
 
 /** Starts a program, and waits for addresses in what it says. */
 async function serve(test, args, ...patterns) {
@@ -35,7 +35,7 @@ async function serve(test, args, ...patterns) {
  * Starts a service, and a beacon of the region local. Its configs match two players each: `duel` at once, `asked` when
  * both accept.
  */
-export async function start(test) {
+export async function start(test, { origins = '*' } = {}) {
   const data = mkdtempSync(join(tmpdir(), 'matchmaker-'))
   test.after(() => rmSync(data, { recursive: true }))
   const file = (name, text) => {
@@ -52,16 +52,19 @@ export async function start(test) {
 - { region: none, udp: '${probes}', protocol: echo }
 `)
   const [url] = await serve(test, ['dev', '--listen', '127.0.0.1:0', '--data', data, '--provider', 'instant',
-    '--cors-origins', '*', '--regions', regions], /(http:\/\/127\.0\.0\.1:\d+)/)
+    '--cors-origins', origins, '--regions', regions], /(http:\/\/127\.0\.0\.1:\d+)/)
   const mm = (...args) => execFileSync(join(bin, 'mm'), args,
     { encoding: 'utf8', env: { ...process.env, MM_DATA: data, MM_URL: url, HOME: data } })
   mm('function', 'put', 'duel', join(bin, 'functions/duel.zip'))
-  for (const [queue, more] of [['duel', {}], ['asked', { acceptance: { seconds: 20 } }]]) {
-    const matchmaking = { targetFunction: { name: 'duel' }, config: { attribute: 'skill', window: 100 } }
+  /** Puts a config. One named `open` is for tickets without a queue. */
+  const config = (name, more, of = 'duel') => {
+    const matchmaking = { targetFunction: { name: of }, config: { attribute: 'skill', window: 100 } }
     const hosting = { Profile: 'default', FleetId: 'local' }
-    const config = JSON.stringify({ matchmaking, queue, hosting, seats: true, ...more })
-    mm('config', 'put', queue, file(`${queue}.json`, config))
+    const queue = name === 'open' ? {} : { queue: name }
+    mm('config', 'put', name, file(`${name}.json`, JSON.stringify({ matchmaking, ...queue, hosting, ...more })))
   }
+  config('duel', { seats: true })
+  config('asked', { seats: true, acceptance: { seconds: 20 } })
   mm('project', 'settings', 'set', file('settings.json', JSON.stringify({
     tickets: { listed: true, refuseUnserved: true },
     attributes: { 'latency-local': { setBy: 'beacon', region: 'local' } },
@@ -69,5 +72,5 @@ export async function start(test) {
   /** What a player's Matchmaker is made with. */
   const options = (player, more) =>
     ({ url, project: 'demo', token: () => mm('token', 'player', player).trim(), ...more })
-  return { options, mm }
+  return { url, options, mm, config, file }
 }

@@ -13,3 +13,15 @@ declare module 'node:dgram' {
 declare module 'node:dns/promises' {
   export function lookup(host: string, o: { all: true }): Promise<Array<{ address: string; family: number }>>
 }
+
+// What the samples do besides.
+declare const process: {
+  argv: string[]
+  env: Record<string, string | undefined>
+  once(signal: 'SIGINT', f: () => void): void
+}
+
+declare module 'node:fs/promises' {
+  export function readFile(name: string, encoding: 'utf8'): Promise<string>
+  export function writeFile(name: string, text: string): Promise<void>
+}

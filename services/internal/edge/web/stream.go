@@ -49,7 +49,8 @@ func Detach(c echo.Context, log *slog.Logger, status int, run func(context.Conte
 	}
 	limitUnconfirmed(conn, unconfirmed)
 	r := c.Response()
-	r.Status, r.Committed = status, true
+	r.Writer = hijacked{r.Writer}
+	r.WriteHeader(status) // steps before the handler set their headers now, such as CORS
 	s := &Stream{conn: conn, chunked: c.Request().ProtoAtLeast(1, 1), heard: make(chan struct{})}
 	id, route, head := CorrelationID(c), c.Path(), s.head(status, r.Header())
 	// Its context ends with the client, and keeps nothing of the request's.
@@ -69,6 +70,11 @@ func Detach(c echo.Context, log *slog.Logger, status int, run func(context.Conte
 	}()
 	return nil
 }
+
+// hijacked is an answer that a stream writes itself.
+type hijacked struct{ http.ResponseWriter }
+
+func (hijacked) WriteHeader(int) {}
 
 // head is the status line and the headers.
 func (s *Stream) head(status int, header http.Header) []byte {

@@ -53,6 +53,7 @@ func detach(
 			c.Response().Header().Set("Content-Type", web.EventStream)
 			return web.Detach(c, log, http.StatusOK, run)
 		})
+		web.NewCORS("*", "", "", "").Allow(e, web.TicketEvents)
 		all := &pipes{make(chan net.Conn), make(chan struct{})}
 		server := web.Server(e, log)
 		go func() { _ = server.Serve(web.Listener(all)) }()
@@ -71,7 +72,7 @@ func detach(
 func ask(t *testing.T, conn net.Conn, version string) *http.Response {
 	t.Helper()
 	_, err := io.WriteString(conn, "GET /demo/matchmaking/api/v1/tickets/events HTTP/"+version+"\r\nHost: x\r\n"+
-		"X-Correlation-ID: one\r\n\r\n")
+		"X-Correlation-ID: one\r\nOrigin: https://game.example\r\n\r\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +101,8 @@ func TestStreamIsAnAnswer(t *testing.T) {
 		}, func(t *testing.T, conn net.Conn, _ *bytes.Buffer) {
 			res := ask(t, conn, version)
 			if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != web.EventStream ||
-				res.Header.Get("Cache-Control") != "no-store" || res.Header.Get("X-Correlation-ID") == "" || !res.Close {
+				res.Header.Get("Cache-Control") != "no-store" || res.Header.Get("X-Correlation-ID") == "" || !res.Close ||
+				res.Header.Get("Access-Control-Allow-Origin") != "https://game.example" {
 				t.Errorf("HTTP/%s: got %d %v", version, res.StatusCode, res.Header)
 			}
 			text, err := io.ReadAll(res.Body)
