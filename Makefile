@@ -148,7 +148,7 @@ sdk-cpp:
 		cmake --build bin/cpp/$$compiler -j 2 >bin/cpp.log 2>&1 || { cat bin/cpp.log; exit 1; }; done
 	@tar -czf bin/sdk/matchmaker-cpp-0.1.0.tar.gz --transform 's|^|matchmaker-cpp-0.1.0/|' LICENSE -C sdk/cpp .
 # As C# 7, which Unity's and Mono's compilers read.
-MCS := mcs -langversion:7 -warnaserror -lib:bin/csharp -r:System.Net.Http.dll
+MCS := mcs -langversion:7 -warnaserror -lib:bin/csharp -r:System.Net.Http.dll -r:System.Numerics.dll
 sdk-csharp:
 	@./.ci/install-sdk
 	@mkdir -p bin/sdk bin/csharp
@@ -157,11 +157,12 @@ sdk-csharp:
 	@tar -czf bin/sdk/matchmaker-csharp-0.1.0.tar.gz --transform 's|^|matchmaker-csharp-0.1.0/|' LICENSE \
 		-C bin/csharp Matchmaking.dll -C $(CURDIR)/sdk/csharp README.md src
 
+DRIVERS := --driver Go=bin/conformance/driver --driver 'TypeScript=node sdk/typescript/conformance.mjs' \
+	--driver C++=bin/cpp/g++/driver --driver 'C\#=mono bin/csharp/driver.exe'
 sdk-conformance: sdk-typescript sdk-cpp sdk-csharp
 	$(call build,bin/conformance/,./sdk/conformance ./sdk/conformance/driver)
-	bin/conformance/conformance --into docs/clients.md --driver Go=bin/conformance/driver \
-		--driver 'TypeScript=node sdk/typescript/conformance.mjs' --driver C++=bin/cpp/g++/driver \
-		--driver 'C\#=mono bin/csharp/driver.exe'
+	bin/conformance/conformance --into docs/clients.md $(DRIVERS)
+	bin/conformance/conformance --wrong --patience 4s $(DRIVERS)
 	@echo && cd bin/sdk && du -b *
 
 # What follows takes long. `.ci/long` records the last green run; `make check` prints what is due.

@@ -45,6 +45,7 @@ func run(ctx context.Context, args []string) error {
 	row := flags.String("row", "", "play the rows with this text in their name")
 	into := flags.String("into", "", "write the table into this document, when no row fails")
 	parallel := flags.Int("parallel", 12, "how many rows are played at once")
+	wrong := flags.Bool("wrong", false, "make the drivers wrong in what each row is about, and expect all rows to fail")
 	patience := flags.Duration("patience", 30*time.Second, "how long anything is waited for")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -62,11 +63,22 @@ func run(ctx context.Context, args []string) error {
 		return fmt.Errorf("--row: no row has %q in its name", *row)
 	}
 	for _, s := range sdks {
+		o := suite.Options{Command: s.command, Patience: *patience, Parallel: *parallel}
+		if *wrong {
+			passed, err := suite.RunWrong(ctx, o, rows)
+			if err != nil || len(passed) > 0 {
+				return errors.Join(err, fmt.Errorf("%s: a wrong driver passes %q", s.language, passed))
+			}
+			fmt.Printf("%s: wrong drivers fail in %d rows\n", s.language, len(rows))
+			continue
+		}
 		var err error
-		s.results, err = suite.Run(ctx, suite.Options{Command: s.command, Patience: *patience, Parallel: *parallel}, rows)
-		if err != nil {
+		if s.results, err = suite.Run(ctx, o, rows); err != nil {
 			return err
 		}
+	}
+	if *wrong {
+		return nil
 	}
 	text, failed := table(rows, sdks)
 	fmt.Print(text)

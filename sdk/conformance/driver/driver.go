@@ -39,14 +39,9 @@ type driver struct {
 	client *client.Client
 	now    func() time.Time
 	tokens chan command
-	// hear, options and store are what the tests' bad drivers change: a command that came, how the client is made, and
-	// what is kept over a crash.
-	hear    func(*command)
-	options func(*client.Options)
-	store   func(*client.SavedSearch)
 
 	mu     sync.Mutex
-	write  func(event)
+	out    *json.Encoder
 	search *client.Search
 	ticket string // of the search
 	// cancelling says that the search was asked to end.
@@ -58,17 +53,13 @@ type driver struct {
 }
 
 func newDriver(out io.Writer) *driver {
-	lines := json.NewEncoder(out)
-	d := &driver{tokens: make(chan command), hear: func(*command) {}, options: func(*client.Options) {},
-		write: func(e event) { _ = lines.Encode(e) }}
-	d.store = d.save
-	return d
+	return &driver{tokens: make(chan command), out: json.NewEncoder(out)}
 }
 
 func (d *driver) emit(e event) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.write(e)
+	_ = d.out.Encode(e)
 }
 
 func (d *driver) fail(err error) {
@@ -86,7 +77,6 @@ func (d *driver) run(ctx context.Context, in io.Reader) error {
 		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
 			return fmt.Errorf("a command: %w", err)
 		}
-		d.hear(&c)
 		if err := d.obey(ctx, c); err != nil {
 			return fmt.Errorf("%s: %w", c.Do, err)
 		}
@@ -156,7 +146,6 @@ func (d *driver) begin(c command) (err error) {
 			return wait.For(ctx, time.Duration(float64(t)*c.Scale))
 		},
 	}}
-	d.options(&o)
 	if d.client, err = client.New(o); err != nil {
 		return err
 	}
@@ -187,7 +176,7 @@ func (d *driver) withSearch(do func(*client.Search)) {
 
 // run1 runs a search.
 func (d *driver) run1(ctx context.Context, o client.SearchOptions) {
-	o.Save, o.Tell = d.store, d.report
+	o.Save, o.Tell = d.save, d.report
 	s := d.client.Search(o)
 	d.mu.Lock()
 	d.search, d.cancelling = s, false

@@ -13,34 +13,18 @@ import (
 
 var only = flag.String("row", "", "the row to play, all if it is empty")
 
-// as names the driver that this program is for a row, one of bad or "good".
+// as says that this program is the driver.
 const as = "CONFORMANCE_DRIVER"
 
 func TestMain(m *testing.M) {
-	name := os.Getenv(as)
-	if name == "" {
+	if os.Getenv(as) == "" {
 		os.Exit(m.Run())
 	}
-	d := newDriver(os.Stdout)
-	if change := bad[name]; change != nil {
-		change(d)
-	}
-	if err := d.run(context.Background(), os.Stdin); err != nil {
+	if err := newDriver(os.Stdout).run(context.Background(), os.Stdin); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	os.Exit(0)
-}
-
-// run plays rows to the driver of a name each.
-func run(t *testing.T, name func(suite.Row) string, patience time.Duration, rows []suite.Row) []error {
-	t.Helper()
-	results, err := suite.Run(t.Context(), suite.Options{Command: []string{os.Args[0]}, Patience: patience, Parallel: 16,
-		Env: func(r suite.Row) []string { return []string{as + "=" + name(r)} }}, rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return results
 }
 
 func rows() []suite.Row {
@@ -57,9 +41,27 @@ func rows() []suite.Row {
 func TestClientConforms(t *testing.T) {
 	t.Parallel()
 	rows := rows()
-	for i, err := range run(t, func(suite.Row) string { return "good" }, 30*time.Second, rows) {
+	results, err := suite.Run(t.Context(), options(30*time.Second), rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, err := range results {
 		if err != nil {
 			t.Errorf("%s: %v", rows[i].Name, err)
 		}
 	}
+}
+
+// Each row fails for a driver that is wrong in what it is about.
+func TestEachRowCanFail(t *testing.T) {
+	t.Parallel()
+	passed, err := suite.RunWrong(t.Context(), options(4*time.Second), rows())
+	if err != nil || len(passed) > 0 {
+		t.Errorf("wrong drivers pass %q: %v", passed, err)
+	}
+}
+
+func options(patience time.Duration) suite.Options {
+	return suite.Options{Command: []string{os.Args[0]}, Patience: patience, Parallel: 16,
+		Env: func(suite.Row) []string { return []string{as + "=true"} }}
 }

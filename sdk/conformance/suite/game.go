@@ -32,6 +32,7 @@ func (e event) text(name string) string {
 type game struct {
 	row     *Row
 	o       Options
+	fault   fault
 	service *service
 	epoch   time.Time
 	storage string
@@ -136,8 +137,12 @@ func (g *game) listen(d *driver, out io.Reader) {
 			g.fail("the driver wrote %q, which is no event", lines.Text())
 			continue
 		}
+		all := []event{e}
+		if g.fault.event != nil {
+			all = g.fault.event(e)
+		}
 		g.mu.Lock()
-		g.events = append(g.events, e)
+		g.events = append(g.events, all...)
 		answer, n := g.tokens, g.asked
 		if e.kind() == "token" {
 			n++
@@ -168,6 +173,9 @@ func (g *game) do(what string, members ...any) {
 		}
 		name, _ := members[i].(string)
 		c[name] = members[i+1]
+	}
+	if g.fault.command != nil {
+		g.fault.command(c)
 	}
 	text, err := json.Marshal(c)
 	if err == nil {

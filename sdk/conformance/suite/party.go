@@ -8,7 +8,15 @@ import (
 
 // answerParty plays a party with the player in it.
 func (s *service) answerParty(w http.ResponseWriter, c *call) {
+	s.mu.Lock()
+	none := s.party == nil
+	s.mu.Unlock()
 	switch c.Kind {
+	case "party-read":
+		if none {
+			s.write(w, c, "party-missing", nil)
+			return
+		}
 	case "party-create":
 		s.makeParty("party-created")
 		s.writeParty(w, c, "party-created")

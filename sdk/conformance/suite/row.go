@@ -38,6 +38,9 @@ type Options struct {
 	Patience time.Duration
 	// Parallel is how many rows are played at once.
 	Parallel int
+
+	// wrong makes the driver wrong in what each row is about.
+	wrong bool
 }
 
 // ErrLacks is the result of a row that the SDK is not made for.
@@ -72,6 +75,9 @@ func play(ctx context.Context, o Options, r *Row, checker *openapitest.Checker) 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	g := &game{row: r, o: o, storage: storage, epoch: time.Now().Truncate(time.Millisecond)}
+	if o.wrong {
+		g.fault = faults[r.Name]
+	}
 	g.tokens = func(int) map[string]any { return g.token(time.Hour) }
 	g.service = newService(g, checker)
 	r.play(ctx, g)

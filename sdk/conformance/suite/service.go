@@ -159,6 +159,12 @@ func kindOf(r *http.Request) string {
 
 func (s *service) serve(w http.ResponseWriter, r *http.Request) {
 	c := &call{Request: r, Kind: kindOf(r), N: 1, Began: time.Now()}
+	if s.game.fault.request != nil {
+		s.game.fault.request(c)
+	}
+	if s.game.fault.answer != nil {
+		w = &faulty{ResponseWriter: w, change: s.game.fault.answer}
+	}
 	text, err := io.ReadAll(r.Body)
 	if err != nil {
 		return // the driver was killed

@@ -12,7 +12,7 @@ namespace {
 
 /** How often a request is sent again. */
 constexpr int maxTries = 5;
-/** When so much more time passed than was noticed, the device slept. */
+/** When so much more time passed than the steady clock shows, the device slept. */
 constexpr double slept = 60'000;
 
 Code codeOf(int status) {
@@ -426,7 +426,7 @@ Connection::Connection(Options o) : options(std::move(o)), tokens(options.token,
     error = Error::of(Code::Invalid, "token and transport are required");
   }
   base = url + "/" + segment(options.project) + "/matchmaking/api/";
-  lastWall_ = wall();
+  ahead_ = wall() - steady();
 }
 
 double Connection::backoff(int n) const { return (std::ldexp(1, n) + n * (2 * random() - 1)) * 1000; }
@@ -437,9 +437,9 @@ void Connection::pump(int wait) {
   } else if (options.transport != nullptr) {
     options.transport->pump(wait);
   }
-  const double wallNow = wall();
-  if (wallNow - lastWall_ > slept && !jobs_.empty()) wake();
-  lastWall_ = wallNow;
+  const double ahead = wall() - steady();
+  if (ahead - ahead_ > slept) wake();
+  ahead_ = ahead;
   for (std::size_t i = 0; i < jobs_.size();) {
     const std::shared_ptr<Job> job = jobs_[i];  // it may add others
     if (job->step()) {

@@ -127,7 +127,8 @@ class Connection {
 
  private:
   std::vector<std::shared_ptr<Job>> jobs_;
-  double lastWall_ = 0;
+  /** By how much the wall clock is ahead of the steady one. */
+  double ahead_ = 0;
 };
 
 /** One try of a request. */

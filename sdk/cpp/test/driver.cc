@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "matchmaker/matchmaker.h"
+#include "matchmaker/server.h"
 
 using namespace matchmaker;
 
@@ -103,6 +103,10 @@ class Driver {
     Json can = Json::array();
     can.add(Json("player"));
     can.add(Json("party"));
+    can.add(Json("server"));
+    server_.match = c["match"].string();
+    server_.backfill = c["backfill"].string();
+    server_.connection = c["connection"].string();
     say("ready", Json::object().set("language", "C++").set("can", can));
   }
 
@@ -181,6 +185,35 @@ class Driver {
     });
   }
 
+  void fillGame(const Json& c) {
+    open_ = c["open"].number();
+    if (filler_) return filler_->changed();
+    FillOptions o;
+    o.backfill = server_.backfill;
+    o.join = [](const std::vector<api::Ticket>& tickets) {
+      Json ids = Json::array();
+      for (const api::Ticket& t : tickets) ids.add(Json(t.id));
+      say("joined", Json::object().set("tickets", ids));
+    };
+    o.state = [this, connection = c["connection"].string()] {
+      api::BackfillRequest r;
+      r.Connection = connection;
+      r.attributes = {{"open", open_}};
+      return r;
+    };
+    o.failed = sayError;
+    filler_ = fill(*matchmaker_, o);
+  }
+
+  void checkSeat(const Json& c) {
+    if (!seats_) seats_ = seats(*matchmaker_, server_);
+    seats_->check(c["pass"].string(), [](const Result<Seat>& r) {
+      if (!r) return sayError(r.error);
+      const Seat& s = r.value;
+      say("seat", Json::object().set("ok", Json(s.refused.empty())).set("player", s.player).set("ticket", s.ticket));
+    });
+  }
+
   void run(const Json& c) {
     const std::string& what = c["do"].string();
     const auto followed = [this](const Result<std::shared_ptr<Party>>& r) { follow(r); };
@@ -190,6 +223,9 @@ class Driver {
     if (what == "search") return follow(matchmaker_->search(searchOptions(c)));
     if (what == "suspend") return matchmaker_->suspend();
     if (what == "resume") return matchmaker_->resume();
+    if (what == "fill") return fillGame(c);
+    if (what == "fill-end" && filler_) return filler_->end(sayError);
+    if (what == "seat") return checkSeat(c);
     if (what == "cancel" && search_) return cancel();
     if (what == "accept" && search_) return search_->accept(sayError);
     if (what == "decline" && search_) return search_->decline(sayError);
@@ -229,6 +265,10 @@ class Driver {
   std::unique_ptr<Matchmaker> matchmaker_;
   std::shared_ptr<Search> search_;
   std::shared_ptr<Party> party_;
+  SeatOptions server_;
+  std::shared_ptr<Filler> filler_;
+  std::shared_ptr<Seats> seats_;
+  double open_ = 0;
   bool cancelling_ = false;
 };
 

@@ -195,12 +195,13 @@ namespace Matchmaking
         /// <summary>For how long nothing may come of an answer, and how big it may be.</summary>
         internal const double Stall = 60000;
         internal const int MaxAnswer = 8 << 20;
-        /// <summary>When so much more time passed than was noticed, the device slept.</summary>
+        /// <summary>When so much more time passed than the steady clock shows, the device slept.</summary>
         const double Slept = 60000;
 
         readonly List<IJob> jobs = new List<IJob>();
         readonly Random random = new Random();
-        double lastWall;
+        /// <summary>By how much the wall clock is ahead of the steady one.</summary>
+        double ahead;
 
         internal readonly Options Options;
         internal readonly IClock Clock;
@@ -227,7 +228,7 @@ namespace Matchmaking
             Tokens = new Tokens(o.Token, Clock);
             Player = o.Player ?? "";
             Base = o.Url.TrimEnd('/') + "/" + AnyRequest.Segment(o.Project) + "/matchmaking/api/";
-            lastWall = Clock.Wall;
+            ahead = Clock.Wall - Clock.Steady;
         }
 
         /// <summary>From 0 to below 1.</summary>
@@ -244,9 +245,9 @@ namespace Matchmaking
         internal void Pump(int wait)
         {
             Options.Transport.Pump(wait);
-            var now = Clock.Wall;
-            if (now - lastWall > Slept && jobs.Count > 0) Wake();
-            lastWall = now;
+            var now = Clock.Wall - Clock.Steady;
+            if (now - ahead > Slept) Wake();
+            ahead = now;
             for (var i = 0; i < jobs.Count;)
             {
                 if (jobs[i].Step()) jobs.RemoveAt(i); // it may add others

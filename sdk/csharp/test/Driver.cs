@@ -7,6 +7,7 @@ using System.Linq;
 using System.Text;
 using System.Threading;
 using Matchmaking;
+using Api = Matchmaking.Api;
 
 static class Program
 {
@@ -17,6 +18,10 @@ static class Program
     static Search search;
     static Party party;
     static bool cancelling;
+    static SeatOptions server;
+    static Filler filler;
+    static Seats seats;
+    static double open;
 
     sealed class ScaledClock : IClock
     {
@@ -93,6 +98,11 @@ static class Program
         var can = Json.Array();
         can.Add(Json.Of("player"));
         can.Add(Json.Of("party"));
+        can.Add(Json.Of("server"));
+        server = new SeatOptions
+        {
+            Match = c["match"].String, Backfill = c["backfill"].String, Connection = c["connection"].String,
+        };
         Say("ready", Json.Object().Set("language", "C#").Set("can", can));
     }
 
@@ -159,6 +169,38 @@ static class Program
         });
     }
 
+    static void Fill(Json c)
+    {
+        open = c["open"].Number;
+        if (filler != null)
+        {
+            filler.Changed();
+            return;
+        }
+        filler = new Filler(matchmaker, new FillOptions
+        {
+            Backfill = server.Backfill,
+            Join = tickets => Say("joined", Json.Object().Set("tickets", Json.Of(tickets, t => Json.Of(t.Id)))),
+            State = () => new Api.BackfillRequest
+            {
+                Connection = c["connection"].String, Attributes = new Dictionary<string, double> { ["open"] = open },
+            },
+            Failed = SayError,
+        });
+    }
+
+    static void CheckSeat(Json c)
+    {
+        seats = seats ?? new Seats(matchmaker, server);
+        seats.Check(c["pass"].String, r =>
+        {
+            SayError(r.Error);
+            if (r.Value == null) return;
+            Say("seat", Json.Object().Set("ok", Json.Of((bool?)(r.Value.Refused == null)))
+                .Set("player", r.Value.Player).Set("ticket", r.Value.Ticket));
+        });
+    }
+
     static void Run(Json c)
     {
         var attributes = c["attributes"].Map(v => v.Number);
@@ -220,6 +262,15 @@ static class Program
                 break;
             case "party-leave":
                 party.Leave(SayError);
+                break;
+            case "fill":
+                Fill(c);
+                break;
+            case "fill-end":
+                filler.End(SayError);
+                break;
+            case "seat":
+                CheckSeat(c);
                 break;
             default:
                 Say("unsupported", Json.Object().Set("do", c["do"].String));

@@ -1,0 +1,236 @@
+package suite
+
+import (
+	"context"
+	"crypto/rand"
+	"net/http"
+	"net/url"
+)
+
+// fault makes a driver wrong from without, in any language: lines and requests are changed on their way.
+type fault struct {
+	command func(c map[string]any)
+	event   func(e event) []event
+	request func(c *call)
+	// answer returns which status an answer has.
+	answer func(status int) int
+}
+
+// faults are by the row that finds them.
+var faults = map[string]fault{
+	"a match, with connection and seat pass":  edits("matched", func(e event) { delete(e, "seat") }),
+	"no match: the function's error":          edits("failed", func(e event) { delete(e, "detail") }),
+	"no match: the ticket ended, and why":     edits("failed", func(e event) { e["reason"] = "gone" }),
+	"an estimate":                             edits("estimate", func(e event) { e["low"] = 0.0 }),
+	"a match that asks is declined":           hears("decline", "accept"),
+	"cancelled":                               hears("cancel", "resume"),
+	"too late to cancel: here is your match":  asks(http.MethodDelete, plainly),
+	"cancelled, though the answer was lost":   hears("cancel", "resume"),
+	"cancelled before the ticket was there":   hears("cancel", "resume"),
+	"the answer to a create never comes":      patient,
+	"the answer to a read is cut in its body": says("matched", "event", "error"),
+	"nobody is there":                         says("error", "code", "busy"),
+	"a match that asks is offered with the time that is left, and accepted": edits("offered",
+		func(e event) { e["remaining"] = 0.0 }),
+	"the answer to a create is lost: the same key, one ticket": asks(http.MethodPost, otherKeys),
+	"the answer to a create is cut in its body":                asks(http.MethodPost, otherKeys),
+
+	"503 with Retry-After: no sooner":               hasty,
+	"503 without Retry-After: more and more time":   hasty,
+	"429 without Retry-After: more and more time":   hasty,
+	"503 for ever: six tries, then busy":            says("error", "code", "offline"),
+	"503 to a read":                                 hasty,
+	"503 to a stream: no sooner than Retry-After":   hasty,
+	"Retry-After is a date, and the clock is wrong": hasty,
+	"waits differ": slower(2.1),
+	"a service that holds no requests is not asked at once again": hasty,
+
+	"a stream that is cut in an event is opened again, behind the last one": asks(http.MethodGet,
+		func(c *call) { c.Header.Del("Last-Event-ID") }),
+	"a gap in the events":                            says("searching", "event", "error"),
+	"events come twice":                              {event: twice},
+	"events come out of order":                       adds("matched", event{"event": "offered"}),
+	"unknown events and members":                     says("matched", "event", "error"),
+	"a stream that falls silent is given up":         patient,
+	"a proxy keeps the stream back: long polls":      patient,
+	"a proxy keeps even the header back: long polls": patient,
+	"there is no stream: long polls":                 answered(405, 403),
+	"long polls tell of a match that asks":           says("offered", "event", "other"),
+
+	"401: another token, and once more":                  {command: oneToken},
+	"401 to a stream":                                    {command: oneToken},
+	"401 to every token: an error, and no more requests": answered(401, 503),
+	"a token is replaced before it ends":                 {command: oneToken},
+	"there is no token: an error, and no request": {command: func(c map[string]any) {
+		if c["do"] == "token" {
+			c["token"] = "some"
+			delete(c, "error")
+		}
+	}},
+	"the clock is an hour fast": adds("token", event{"event": "token"}),
+	"the clock is an hour slow": adds("token", event{"event": "token"}),
+
+	"suspended, and matched meanwhile":                        hears("suspend", "resume"),
+	"suspended, and the ticket ended meanwhile":               hears("resume", "suspend"),
+	"a crash before the create was answered: the same ticket": hears("restore", "search"),
+	"a crash while the ticket waits: the same ticket":         hears("restore", "search"),
+	"nothing to go on with":                                   hears("restore", "search"),
+	"nothing to go on with after a cancel":                    hears("restore", "search"),
+
+	"a page with 502: repeated, then busy":       says("error", "code", "unexpected"),
+	"a page with 502 once":                       answered(502, 500),
+	"a page with 200":                            says("error", "player", "<html>secret"),
+	"a redirect is not followed":                 answered(307, 503),
+	"a body without end is not read on":          says("error", "code", "busy"),
+	"an event without end is not read on":        hears("search", "resume"),
+	"Bad Request: invalid, at once":              answered(400, 503),
+	"Forbidden: forbidden, at once":              answered(403, 503),
+	"Conflict: conflict, at once":                answered(409, 503),
+	"Request Entity Too Large: invalid, at once": answered(413, 503),
+	"Unprocessable Entity: invalid, at once":     answered(422, 409),
+
+	"a party by code, ready, and its match":   edits("party", func(e event) { e["members"] = nil }),
+	"a code that there is not":                answered(404, 409),
+	"a party's events twice and out of order": {event: twice},
+	"kicked from a party":                     says("left", "reason", "gone"),
+	"a party is left":                         hears("party-leave", "resume"),
+
+	"a running game is filled: who joins is told once": {event: twice},
+	"approvals come once a second":                     hasty,
+	"a running game has other places": {command: func(c map[string]any) {
+		if c["do"] == "fill" {
+			c["open"] = 3
+		}
+	}},
+	"the service has lost the game: it is told again": answered(404, 503),
+	"a game takes no more players":                    hears("fill-end", "resume"),
+	"a seat pass":                                     says("seat", "player", "bob"),
+	"a seat pass for another match":                   says("seat", "ok", true),
+	"a seat pass that has ended":                      says("seat", "ok", true),
+	"a seat pass that is forged":                      says("seat", "ok", true),
+}
+
+var (
+	hasty   = slower(0.1)
+	patient = slower(1000)
+)
+
+// slower is a driver whose times pass so much slower.
+func slower(by float64) fault {
+	return fault{command: func(c map[string]any) {
+		if scale, ok := c["scale"].(float64); ok {
+			c["scale"] = scale * by
+		}
+	}}
+}
+
+// hears takes a command for another one.
+func hears(command, other string) fault {
+	return fault{command: func(c map[string]any) {
+		if c["do"] == command {
+			c["do"] = other
+		}
+	}}
+}
+
+// oneToken answers with a token that the service has refused, or has seen before.
+func oneToken(c map[string]any) {
+	if c["do"] == "token" {
+		c["token"] = "always.the.same"
+	}
+}
+
+// edits changes the events of a kind.
+func edits(kind string, change func(event)) fault {
+	return fault{event: func(e event) []event {
+		if e.kind() == kind {
+			change(e)
+		}
+		return []event{e}
+	}}
+}
+
+func says(kind, member string, value any) fault {
+	return edits(kind, func(e event) { e[member] = value })
+}
+
+// adds adds an event behind each one of a kind.
+func adds(kind string, more event) fault {
+	return fault{event: func(e event) []event {
+		if e.kind() == kind {
+			return []event{e, more}
+		}
+		return []event{e}
+	}}
+}
+
+func twice(e event) []event { return []event{e, e} }
+
+// asks changes the requests of a method.
+func asks(method string, change func(*call)) fault {
+	return fault{request: func(c *call) {
+		if c.Method == method {
+			change(c)
+		}
+	}}
+}
+
+func otherKeys(c *call) { c.Header.Set("Idempotency-Key", `"`+rand.Text()+`"`) }
+
+// plainly asks for the ticket, and nothing besides.
+func plainly(c *call) { c.URL.RawQuery = url.Values{"id": {c.URL.Query().Get("id")}}.Encode() }
+
+// answered takes a status for another one.
+func answered(status, other int) fault {
+	return fault{answer: func(of int) int {
+		if of == status {
+			return other
+		}
+		return of
+	}}
+}
+
+// faulty is how an answer is written that a fault changes.
+type faulty struct {
+	http.ResponseWriter
+	change func(int) int
+	sent   bool
+}
+
+func (f *faulty) Unwrap() http.ResponseWriter { return f.ResponseWriter }
+
+func (f *faulty) WriteHeader(status int) {
+	f.sent = true
+	f.ResponseWriter.WriteHeader(f.change(status))
+}
+
+func (f *faulty) Write(p []byte) (int, error) {
+	if !f.sent {
+		f.WriteHeader(http.StatusOK)
+	}
+	return f.ResponseWriter.Write(p)
+}
+
+// RunWrong plays rows to a driver that is made wrong in what each row is about, and returns the rows that do not fail.
+func RunWrong(ctx context.Context, o Options, rows []Row) ([]string, error) {
+	o.wrong = true
+	// A machine may be so slow that a driver that is too fast is not.
+	for tries := 4; len(rows) > 0 && tries > 0; tries-- {
+		results, err := Run(ctx, o, rows)
+		if err != nil {
+			return nil, err
+		}
+		var passed []Row
+		for i, r := range rows {
+			if results[i] == nil {
+				passed = append(passed, r)
+			}
+		}
+		rows = passed
+	}
+	var names []string
+	for _, r := range rows {
+		names = append(names, r.Name)
+	}
+	return names, nil
+}
