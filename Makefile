@@ -59,12 +59,14 @@ $(FUNCTIONS): bin/functions/%.zip:
 	@cd functions && go run matchmaker.dev/pkg/matchfn/pack -o ../$@ $*
 
 # What tests need beside Go. They never skip what they came to test.
-.PHONY: redis compilers
+.PHONY: redis compilers browser
 redis:
 	@command -v redis-server >/dev/null || command -v valkey-server >/dev/null || ./.ci/install-redis
 compilers:
 	@./.ci/install-compilers
 	@./.ci/install-generators
+browser:
+	@./.ci/install-browser
 
 .PHONY: test
 test: $(call parts,test,all,contract) ## Test everything once: units, the contract, each feature end to end, 2,500 faults
