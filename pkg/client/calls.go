@@ -124,6 +124,18 @@ func (c *Client) ExplainTicket(ctx context.Context, ticketID string) (*TicketExp
 	})
 }
 
+// ListQueues: List the queues.
+//
+// All queues that a config serves or in which tickets wait, by name, up to 256, and how many wait in each. It is from
+// the index of a runner, and a second old at most: all who ask get the same answer. It counts as a list of tickets
+// that wait, and is refused as such.
+func (c *Client) ListQueues(ctx context.Context) (*QueueList, error) {
+	return ask[QueueList](ctx, c, plainCall{
+		method: http.MethodGet, path: "v1/queues",
+		repeatable: true,
+	})
+}
+
 // GetMatch: Read what became of a match.
 //
 // From its events, so it is known as long as events are kept, which is a day unless the installation says otherwise,

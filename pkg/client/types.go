@@ -314,6 +314,26 @@ type WaitingPage struct {
 	Next string `json:"next,omitzero"`
 }
 
+// QueueList: The queues of a project at a time.
+type QueueList struct {
+	Time time.Time `json:"time"`
+	// How many tickets wait, in any queue or in none.
+	Tickets int64   `json:"tickets"`
+	Queues  []Queue `json:"queues"`
+}
+
+// Queue: A queue, and who waits in it. A ticket of several queues counts in each.
+type Queue struct {
+	// Empty for the tickets without queues.
+	Queue string `json:"queue"`
+	// The configs that serve it. Where there is none, nobody matches its tickets.
+	Configs []string `json:"configs"`
+	Tickets int64    `json:"tickets"`
+	Players int64    `json:"players"`
+	// For how many seconds its oldest ticket has waited; 0 without one.
+	Oldest float64 `json:"oldest"`
+}
+
 // WaitingTicket: A ticket that waits, without its properties.
 type WaitingTicket struct {
 	ID string `json:"id"`
@@ -497,7 +517,9 @@ type MatchReportRow struct {
 	Region string `json:"region,omitzero"`
 	// How many players the ticket has, and of a match, that of its largest party; 6 is 6 or more. Absent if nobody
 	// knows.
-	Party    int       `json:"party,omitzero"`
+	Party int `json:"party,omitzero"`
+	// When the five minutes began in which they were made.
+	Slot     time.Time `json:"slot,omitzero"`
 	Matches  int64     `json:"matches"`
 	Tickets  int64     `json:"tickets"`
 	Players  int64     `json:"players"`

@@ -2,6 +2,7 @@ package insight_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/insight"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/edge/response"
 	"matchmaker.dev/services/internal/match/definition"
 	"matchmaker.dev/services/internal/match/pool"
 	"matchmaker.dev/services/internal/platform/settings"
@@ -119,6 +121,13 @@ func TestListHasThoseWhoWait(t *testing.T) {
 	if k := got.Tickets[0]; k.Waited < 3600 || strings.Join(k.Players, " ") != "dan eve" || k.Attributes["skill"] != 500 {
 		t.Errorf("%+v", k)
 	}
+	var queues response.QueueList
+	w.read(t, "/queues", http.StatusOK, &queues)
+	var counted []string
+	for _, q := range queues.Queues {
+		counted = append(counted, fmt.Sprintf("%q %v %d/%d %t", q.Queue, q.Configs, q.Tickets, q.Players, q.Oldest > 3600))
+	}
+	expect(t, "queues", counted, `"" [gone] 3/4 true`, `"quick" [ranked] 2/2 false`, `"slow" [] 1/1 false`)
 	if text := w.text(t, "/tickets/waiting"); strings.Contains(text, "secret") || strings.Contains(text, "aGlkZGVu") {
 		t.Errorf("a list shows properties: %s", text)
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/edge/response"
 	"matchmaker.dev/services/internal/edge/web"
@@ -45,8 +44,7 @@ func (s *service) report(c echo.Context) error {
 	defer leave()
 	ctx, cancel := context.WithTimeout(c.Request().Context(), readTime)
 	defer cancel()
-	err = report.Read(ctx, s.Store, s.pace, project, q.first, q.last,
-		func(_ int64, slot *pb.ReportSlot) { q.table.Add(slot) })
+	err = report.Read(ctx, s.Store, s.pace, project, q.first, q.last, q.table.Add)
 	switch {
 	case errors.Is(err, report.ErrNoTime):
 		return problem.New(problem.Unavailable,
@@ -129,6 +127,9 @@ func (q *reportQuery) answer(now time.Time) response.MatchReport {
 			Config: row.Config, Revision: row.Revision, Function: row.Function, Upload: row.Upload, Queue: row.Queue,
 			Region: row.Region, Party: row.Party, Matches: row.Matches, Tickets: row.Tickets, Players: row.Players,
 			Measures: []response.Measure{},
+		}
+		if row.Slot > 0 {
+			one.Slot = formatTime(row.Slot * slot)
 		}
 		for _, d := range row.Distributions {
 			one.Measures = append(one.Measures, response.Measure{

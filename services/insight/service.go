@@ -78,6 +78,8 @@ type service struct {
 	reads   *stream.Places
 	pace    *ratelimit.Local // in microseconds of a processor
 	looked  metric.Int64Counter
+
+	snapshots snapshots
 }
 
 // Service is the service.
@@ -123,6 +125,7 @@ func (s *service) routes(e *echo.Echo) {
 	e.GET(web.Base+"/matches/report", s.report, look...)
 	e.GET(web.Base+"/matches/:match", s.match, look...)
 	e.GET(web.Base+"/tickets/waiting", s.waiting, look...)
+	e.GET(web.Base+"/queues", s.queues, look...)
 }
 
 // run returns when the streams have ended.

@@ -235,7 +235,7 @@ func TestPagesHaveTheEventsThatAreAskedFor(t *testing.T) {
 
 func TestWhoMayReadEvents(t *testing.T) {
 	w := start(t, nil)
-	for _, path := range []string{"/events", "/tickets/waiting", "/matches/" + state.NewID(time.Now())} {
+	for _, path := range []string{"/events", "/tickets/waiting", "/queues", "/matches/" + state.NewID(time.Now())} {
 		for name, test := range map[string]struct {
 			claims issuer.Claims
 			status int
@@ -252,7 +252,7 @@ func TestWhoMayReadEvents(t *testing.T) {
 			w.token = w.mint(t, test.claims)
 			switch {
 			case test.status != 200 || path == "/events":
-			case path == "/tickets/waiting":
+			case path == "/tickets/waiting", path == "/queues":
 				// there is no ticket
 			default:
 				test.status = 404 // there is no such match

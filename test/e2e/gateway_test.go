@@ -306,6 +306,7 @@ func checkRoutes(t *testing.T, s *system) {
 		{"DELETE", base + "/tickets?id=1", "ticket", 401},
 		{"GET", base + "/tickets/waiting", "ticket", 401},
 		{"GET", base + "/events", "ticket", 401},
+		{"GET", base + "/queues", "ticket", 401},
 		{"GET", base + "/regions", "ticket", 401},
 		{"GET", base + "/matches/1", "ticket", 401},
 		{"POST", base + "/configs", "config", 401},

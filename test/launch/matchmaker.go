@@ -42,11 +42,18 @@ func (m *Matchmaker) Stop() error {
 	return errors.Join(m.Server.Stop(), os.RemoveAll(m.data))
 }
 
-// Token mints a token of a kind for a subject of a project. A developer is the project's owner.
+// Folder is where it keeps its data.
+func (m *Matchmaker) Folder() string { return m.data }
+
+// Token mints a token of a kind for a subject of a project. A developer is the project's owner, a service acts for
+// players.
 func (m *Matchmaker) Token(kind auth.Kind, project, subject string) (string, error) {
 	claims := issuer.Claims{Kind: kind, Subject: subject, Project: project}
 	if kind == auth.Developer {
 		claims.Role = "Owner"
+	}
+	if kind == auth.Service {
+		claims.Scope = auth.ScopeAct
 	}
 	return m.tokens.Mint(claims)
 }

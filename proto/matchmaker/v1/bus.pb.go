@@ -364,9 +364,11 @@ type Listing struct {
 	EveryQueue bool `protobuf:"varint,3,opt,name=every_queue,json=everyQueue,proto3" json:"every_queue,omitempty"`
 	// limit is how many are listed: the oldest, or the oldest behind the ticket that after names, which was created at
 	// after_created.
-	Limit         int32  `protobuf:"varint,4,opt,name=limit,proto3" json:"limit,omitempty"`
-	After         string `protobuf:"bytes,5,opt,name=after,proto3" json:"after,omitempty"`
-	AfterCreated  int64  `protobuf:"varint,6,opt,name=after_created,json=afterCreated,proto3" json:"after_created,omitempty"`
+	Limit        int32  `protobuf:"varint,4,opt,name=limit,proto3" json:"limit,omitempty"`
+	After        string `protobuf:"bytes,5,opt,name=after,proto3" json:"after,omitempty"`
+	AfterCreated int64  `protobuf:"varint,6,opt,name=after_created,json=afterCreated,proto3" json:"after_created,omitempty"`
+	// queues is how many queues are counted at most: those with the most tickets. 0 counts none.
+	Queues        int32 `protobuf:"varint,7,opt,name=queues,proto3" json:"queues,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -443,6 +445,13 @@ func (x *Listing) GetAfterCreated() int64 {
 	return 0
 }
 
+func (x *Listing) GetQueues() int32 {
+	if x != nil {
+		return x.Queues
+	}
+	return 0
+}
+
 // Listed is the answer to a Listing.
 type Listed struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -452,7 +461,9 @@ type Listed struct {
 	// total is how many tickets are selected, those before the place included.
 	Total int64 `protobuf:"varint,2,opt,name=total,proto3" json:"total,omitempty"`
 	// more is set if there are younger ones.
-	More          bool `protobuf:"varint,3,opt,name=more,proto3" json:"more,omitempty"`
+	More bool `protobuf:"varint,3,opt,name=more,proto3" json:"more,omitempty"`
+	// queues are counts of queues, if they were asked for; the one without a name has the tickets without queues.
+	Queues        []*QueueCount `protobuf:"bytes,5,rep,name=queues,proto3" json:"queues,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -515,6 +526,83 @@ func (x *Listed) GetMore() bool {
 	return false
 }
 
+func (x *Listed) GetQueues() []*QueueCount {
+	if x != nil {
+		return x.Queues
+	}
+	return nil
+}
+
+// QueueCount counts the tickets that wait in a queue.
+type QueueCount struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Queue   string                 `protobuf:"bytes,1,opt,name=queue,proto3" json:"queue,omitempty"`
+	Tickets int64                  `protobuf:"varint,2,opt,name=tickets,proto3" json:"tickets,omitempty"`
+	Players int64                  `protobuf:"varint,3,opt,name=players,proto3" json:"players,omitempty"`
+	// oldest is when its oldest ticket was created, in milliseconds since 1970.
+	Oldest        int64 `protobuf:"varint,4,opt,name=oldest,proto3" json:"oldest,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *QueueCount) Reset() {
+	*x = QueueCount{}
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *QueueCount) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*QueueCount) ProtoMessage() {}
+
+func (x *QueueCount) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use QueueCount.ProtoReflect.Descriptor instead.
+func (*QueueCount) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *QueueCount) GetQueue() string {
+	if x != nil {
+		return x.Queue
+	}
+	return ""
+}
+
+func (x *QueueCount) GetTickets() int64 {
+	if x != nil {
+		return x.Tickets
+	}
+	return 0
+}
+
+func (x *QueueCount) GetPlayers() int64 {
+	if x != nil {
+		return x.Players
+	}
+	return 0
+}
+
+func (x *QueueCount) GetOldest() int64 {
+	if x != nil {
+		return x.Oldest
+	}
+	return 0
+}
+
 // RunPart is one part of the answer to a RunRequest. When the answer takes time, or has several parts, the first part
 // says only which runner runs the function.
 type RunPart struct {
@@ -562,7 +650,7 @@ type RunPart struct {
 
 func (x *RunPart) Reset() {
 	*x = RunPart{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[4]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -574,7 +662,7 @@ func (x *RunPart) String() string {
 func (*RunPart) ProtoMessage() {}
 
 func (x *RunPart) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[4]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -587,7 +675,7 @@ func (x *RunPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunPart.ProtoReflect.Descriptor instead.
 func (*RunPart) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{4}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *RunPart) GetRun() string {
@@ -721,7 +809,7 @@ type Seen struct {
 
 func (x *Seen) Reset() {
 	*x = Seen{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[5]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -733,7 +821,7 @@ func (x *Seen) String() string {
 func (*Seen) ProtoMessage() {}
 
 func (x *Seen) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[5]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -746,7 +834,7 @@ func (x *Seen) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Seen.ProtoReflect.Descriptor instead.
 func (*Seen) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{5}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Seen) GetRuns() int64 {
@@ -777,7 +865,7 @@ type Explanation struct {
 
 func (x *Explanation) Reset() {
 	*x = Explanation{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[6]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -789,7 +877,7 @@ func (x *Explanation) String() string {
 func (*Explanation) ProtoMessage() {}
 
 func (x *Explanation) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[6]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -802,7 +890,7 @@ func (x *Explanation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation.ProtoReflect.Descriptor instead.
 func (*Explanation) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{6}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Explanation) GetTicket() string {
@@ -850,7 +938,7 @@ type PlainProposals struct {
 
 func (x *PlainProposals) Reset() {
 	*x = PlainProposals{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[7]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -862,7 +950,7 @@ func (x *PlainProposals) String() string {
 func (*PlainProposals) ProtoMessage() {}
 
 func (x *PlainProposals) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[7]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -875,7 +963,7 @@ func (x *PlainProposals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlainProposals.ProtoReflect.Descriptor instead.
 func (*PlainProposals) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{7}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *PlainProposals) GetTickets() []byte {
@@ -987,7 +1075,7 @@ type RunStats struct {
 
 func (x *RunStats) Reset() {
 	*x = RunStats{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[8]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -999,7 +1087,7 @@ func (x *RunStats) String() string {
 func (*RunStats) ProtoMessage() {}
 
 func (x *RunStats) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[8]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1012,7 +1100,7 @@ func (x *RunStats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunStats.ProtoReflect.Descriptor instead.
 func (*RunStats) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{8}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *RunStats) GetInstance() string {
@@ -1182,7 +1270,7 @@ type PoolCount struct {
 
 func (x *PoolCount) Reset() {
 	*x = PoolCount{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[9]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1194,7 +1282,7 @@ func (x *PoolCount) String() string {
 func (*PoolCount) ProtoMessage() {}
 
 func (x *PoolCount) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[9]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1207,7 +1295,7 @@ func (x *PoolCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PoolCount.ProtoReflect.Descriptor instead.
 func (*PoolCount) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{9}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *PoolCount) GetTickets() int64 {
@@ -1248,7 +1336,7 @@ type MatchWork struct {
 
 func (x *MatchWork) Reset() {
 	*x = MatchWork{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[10]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1260,7 +1348,7 @@ func (x *MatchWork) String() string {
 func (*MatchWork) ProtoMessage() {}
 
 func (x *MatchWork) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[10]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1273,7 +1361,7 @@ func (x *MatchWork) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MatchWork.ProtoReflect.Descriptor instead.
 func (*MatchWork) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{10}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *MatchWork) GetProject() string {
@@ -1328,7 +1416,7 @@ type Assigned struct {
 
 func (x *Assigned) Reset() {
 	*x = Assigned{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[11]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1340,7 +1428,7 @@ func (x *Assigned) String() string {
 func (*Assigned) ProtoMessage() {}
 
 func (x *Assigned) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[11]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1353,7 +1441,7 @@ func (x *Assigned) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Assigned.ProtoReflect.Descriptor instead.
 func (*Assigned) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{11}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Assigned) GetTickets() []string {
@@ -1393,7 +1481,7 @@ type TicketStatus struct {
 
 func (x *TicketStatus) Reset() {
 	*x = TicketStatus{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[12]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1405,7 +1493,7 @@ func (x *TicketStatus) String() string {
 func (*TicketStatus) ProtoMessage() {}
 
 func (x *TicketStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[12]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1418,7 +1506,7 @@ func (x *TicketStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TicketStatus.ProtoReflect.Descriptor instead.
 func (*TicketStatus) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{12}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{13}
 }
 
 // RunnerStatus is a runner's heartbeat: its instances and their states.
@@ -1441,7 +1529,7 @@ type RunnerStatus struct {
 
 func (x *RunnerStatus) Reset() {
 	*x = RunnerStatus{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[13]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1453,7 +1541,7 @@ func (x *RunnerStatus) String() string {
 func (*RunnerStatus) ProtoMessage() {}
 
 func (x *RunnerStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[13]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1466,7 +1554,7 @@ func (x *RunnerStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunnerStatus.ProtoReflect.Descriptor instead.
 func (*RunnerStatus) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{13}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *RunnerStatus) GetRunner() string {
@@ -1551,7 +1639,7 @@ type UploadStatus struct {
 
 func (x *UploadStatus) Reset() {
 	*x = UploadStatus{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[14]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1563,7 +1651,7 @@ func (x *UploadStatus) String() string {
 func (*UploadStatus) ProtoMessage() {}
 
 func (x *UploadStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[14]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1576,7 +1664,7 @@ func (x *UploadStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadStatus.ProtoReflect.Descriptor instead.
 func (*UploadStatus) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{14}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *UploadStatus) GetProject() string {
@@ -1745,7 +1833,7 @@ type Comparison struct {
 
 func (x *Comparison) Reset() {
 	*x = Comparison{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[15]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1757,7 +1845,7 @@ func (x *Comparison) String() string {
 func (*Comparison) ProtoMessage() {}
 
 func (x *Comparison) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[15]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1770,7 +1858,7 @@ func (x *Comparison) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Comparison.ProtoReflect.Descriptor instead.
 func (*Comparison) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{15}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Comparison) GetWith() int64 {
@@ -1872,7 +1960,7 @@ type InstanceStatus struct {
 
 func (x *InstanceStatus) Reset() {
 	*x = InstanceStatus{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[16]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1884,7 +1972,7 @@ func (x *InstanceStatus) String() string {
 func (*InstanceStatus) ProtoMessage() {}
 
 func (x *InstanceStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[16]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1897,7 +1985,7 @@ func (x *InstanceStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InstanceStatus.ProtoReflect.Descriptor instead.
 func (*InstanceStatus) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{16}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *InstanceStatus) GetProject() string {
@@ -1978,7 +2066,7 @@ type LogLines struct {
 
 func (x *LogLines) Reset() {
 	*x = LogLines{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[17]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1990,7 +2078,7 @@ func (x *LogLines) String() string {
 func (*LogLines) ProtoMessage() {}
 
 func (x *LogLines) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[17]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2003,7 +2091,7 @@ func (x *LogLines) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogLines.ProtoReflect.Descriptor instead.
 func (*LogLines) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{17}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *LogLines) GetInstance() string {
@@ -2054,7 +2142,7 @@ type LogMark struct {
 
 func (x *LogMark) Reset() {
 	*x = LogMark{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[18]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2066,7 +2154,7 @@ func (x *LogMark) String() string {
 func (*LogMark) ProtoMessage() {}
 
 func (x *LogMark) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[18]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2079,7 +2167,7 @@ func (x *LogMark) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogMark.ProtoReflect.Descriptor instead.
 func (*LogMark) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{18}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *LogMark) GetLine() uint32 {
@@ -2148,7 +2236,7 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\v2\x13.matchmaker.v1.PoolR\x05value:\x028\x01\x1aN\n" +
 	"\vCensusEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12)\n" +
-	"\x05value\x18\x02 \x01(\v2\x13.matchmaker.v1.PoolR\x05value:\x028\x01\"\xc4\x01\n" +
+	"\x05value\x18\x02 \x01(\v2\x13.matchmaker.v1.PoolR\x05value:\x028\x01\"\xdc\x01\n" +
 	"\aListing\x12/\n" +
 	"\afilters\x18\x01 \x03(\v2\x15.matchmaker.v1.FilterR\afilters\x12\x16\n" +
 	"\x06player\x18\x02 \x01(\tR\x06player\x12\x1f\n" +
@@ -2156,12 +2244,20 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"everyQueue\x12\x14\n" +
 	"\x05limit\x18\x04 \x01(\x05R\x05limit\x12\x14\n" +
 	"\x05after\x18\x05 \x01(\tR\x05after\x12#\n" +
-	"\rafter_created\x18\x06 \x01(\x03R\fafterCreated\"o\n" +
+	"\rafter_created\x18\x06 \x01(\x03R\fafterCreated\x12\x16\n" +
+	"\x06queues\x18\a \x01(\x05R\x06queues\"\xa2\x01\n" +
 	"\x06Listed\x12\x18\n" +
 	"\atickets\x18\x01 \x03(\tR\atickets\x12!\n" +
 	"\flast_created\x18\x04 \x01(\x03R\vlastCreated\x12\x14\n" +
 	"\x05total\x18\x02 \x01(\x03R\x05total\x12\x12\n" +
-	"\x04more\x18\x03 \x01(\bR\x04more\"\xcd\x04\n" +
+	"\x04more\x18\x03 \x01(\bR\x04more\x121\n" +
+	"\x06queues\x18\x05 \x03(\v2\x19.matchmaker.v1.QueueCountR\x06queues\"n\n" +
+	"\n" +
+	"QueueCount\x12\x14\n" +
+	"\x05queue\x18\x01 \x01(\tR\x05queue\x12\x18\n" +
+	"\atickets\x18\x02 \x01(\x03R\atickets\x12\x18\n" +
+	"\aplayers\x18\x03 \x01(\x03R\aplayers\x12\x16\n" +
+	"\x06oldest\x18\x04 \x01(\x03R\x06oldest\"\xcd\x04\n" +
 	"\aRunPart\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\rR\x05index\x12\x12\n" +
@@ -2343,70 +2439,72 @@ func file_matchmaker_v1_bus_proto_rawDescGZIP() []byte {
 	return file_matchmaker_v1_bus_proto_rawDescData
 }
 
-var file_matchmaker_v1_bus_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
+var file_matchmaker_v1_bus_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
 var file_matchmaker_v1_bus_proto_goTypes = []any{
 	(*Poke)(nil),           // 0: matchmaker.v1.Poke
 	(*RunRequest)(nil),     // 1: matchmaker.v1.RunRequest
 	(*Listing)(nil),        // 2: matchmaker.v1.Listing
 	(*Listed)(nil),         // 3: matchmaker.v1.Listed
-	(*RunPart)(nil),        // 4: matchmaker.v1.RunPart
-	(*Seen)(nil),           // 5: matchmaker.v1.Seen
-	(*Explanation)(nil),    // 6: matchmaker.v1.Explanation
-	(*PlainProposals)(nil), // 7: matchmaker.v1.PlainProposals
-	(*RunStats)(nil),       // 8: matchmaker.v1.RunStats
-	(*PoolCount)(nil),      // 9: matchmaker.v1.PoolCount
-	(*MatchWork)(nil),      // 10: matchmaker.v1.MatchWork
-	(*Assigned)(nil),       // 11: matchmaker.v1.Assigned
-	(*TicketStatus)(nil),   // 12: matchmaker.v1.TicketStatus
-	(*RunnerStatus)(nil),   // 13: matchmaker.v1.RunnerStatus
-	(*UploadStatus)(nil),   // 14: matchmaker.v1.UploadStatus
-	(*Comparison)(nil),     // 15: matchmaker.v1.Comparison
-	(*InstanceStatus)(nil), // 16: matchmaker.v1.InstanceStatus
-	(*LogLines)(nil),       // 17: matchmaker.v1.LogLines
-	(*LogMark)(nil),        // 18: matchmaker.v1.LogMark
-	nil,                    // 19: matchmaker.v1.RunRequest.PoolsEntry
-	nil,                    // 20: matchmaker.v1.RunRequest.CensusEntry
-	nil,                    // 21: matchmaker.v1.RunStats.PopulationEntry
-	nil,                    // 22: matchmaker.v1.RunStats.PoolsEntry
-	nil,                    // 23: matchmaker.v1.RunStats.QueuesEntry
-	nil,                    // 24: matchmaker.v1.RunStats.QueuePlayersEntry
-	nil,                    // 25: matchmaker.v1.RunnerStatus.HostsEntry
-	(*Report)(nil),         // 26: matchmaker.v1.Report
-	(*Filter)(nil),         // 27: matchmaker.v1.Filter
-	(*Proposal)(nil),       // 28: matchmaker.v1.Proposal
-	(*Traced)(nil),         // 29: matchmaker.v1.Traced
-	(*Pool)(nil),           // 30: matchmaker.v1.Pool
+	(*QueueCount)(nil),     // 4: matchmaker.v1.QueueCount
+	(*RunPart)(nil),        // 5: matchmaker.v1.RunPart
+	(*Seen)(nil),           // 6: matchmaker.v1.Seen
+	(*Explanation)(nil),    // 7: matchmaker.v1.Explanation
+	(*PlainProposals)(nil), // 8: matchmaker.v1.PlainProposals
+	(*RunStats)(nil),       // 9: matchmaker.v1.RunStats
+	(*PoolCount)(nil),      // 10: matchmaker.v1.PoolCount
+	(*MatchWork)(nil),      // 11: matchmaker.v1.MatchWork
+	(*Assigned)(nil),       // 12: matchmaker.v1.Assigned
+	(*TicketStatus)(nil),   // 13: matchmaker.v1.TicketStatus
+	(*RunnerStatus)(nil),   // 14: matchmaker.v1.RunnerStatus
+	(*UploadStatus)(nil),   // 15: matchmaker.v1.UploadStatus
+	(*Comparison)(nil),     // 16: matchmaker.v1.Comparison
+	(*InstanceStatus)(nil), // 17: matchmaker.v1.InstanceStatus
+	(*LogLines)(nil),       // 18: matchmaker.v1.LogLines
+	(*LogMark)(nil),        // 19: matchmaker.v1.LogMark
+	nil,                    // 20: matchmaker.v1.RunRequest.PoolsEntry
+	nil,                    // 21: matchmaker.v1.RunRequest.CensusEntry
+	nil,                    // 22: matchmaker.v1.RunStats.PopulationEntry
+	nil,                    // 23: matchmaker.v1.RunStats.PoolsEntry
+	nil,                    // 24: matchmaker.v1.RunStats.QueuesEntry
+	nil,                    // 25: matchmaker.v1.RunStats.QueuePlayersEntry
+	nil,                    // 26: matchmaker.v1.RunnerStatus.HostsEntry
+	(*Report)(nil),         // 27: matchmaker.v1.Report
+	(*Filter)(nil),         // 28: matchmaker.v1.Filter
+	(*Proposal)(nil),       // 29: matchmaker.v1.Proposal
+	(*Traced)(nil),         // 30: matchmaker.v1.Traced
+	(*Pool)(nil),           // 31: matchmaker.v1.Pool
 }
 var file_matchmaker_v1_bus_proto_depIdxs = []int32{
-	19, // 0: matchmaker.v1.RunRequest.pools:type_name -> matchmaker.v1.RunRequest.PoolsEntry
-	20, // 1: matchmaker.v1.RunRequest.census:type_name -> matchmaker.v1.RunRequest.CensusEntry
+	20, // 0: matchmaker.v1.RunRequest.pools:type_name -> matchmaker.v1.RunRequest.PoolsEntry
+	21, // 1: matchmaker.v1.RunRequest.census:type_name -> matchmaker.v1.RunRequest.CensusEntry
 	2,  // 2: matchmaker.v1.RunRequest.listing:type_name -> matchmaker.v1.Listing
-	26, // 3: matchmaker.v1.RunRequest.report:type_name -> matchmaker.v1.Report
-	27, // 4: matchmaker.v1.Listing.filters:type_name -> matchmaker.v1.Filter
-	28, // 5: matchmaker.v1.RunPart.proposals:type_name -> matchmaker.v1.Proposal
-	8,  // 6: matchmaker.v1.RunPart.stats:type_name -> matchmaker.v1.RunStats
-	7,  // 7: matchmaker.v1.RunPart.plain:type_name -> matchmaker.v1.PlainProposals
-	29, // 8: matchmaker.v1.RunPart.traced:type_name -> matchmaker.v1.Traced
-	6,  // 9: matchmaker.v1.RunPart.explanations:type_name -> matchmaker.v1.Explanation
-	3,  // 10: matchmaker.v1.RunPart.listed:type_name -> matchmaker.v1.Listed
-	5,  // 11: matchmaker.v1.RunPart.seen:type_name -> matchmaker.v1.Seen
-	21, // 12: matchmaker.v1.RunStats.population:type_name -> matchmaker.v1.RunStats.PopulationEntry
-	22, // 13: matchmaker.v1.RunStats.pools:type_name -> matchmaker.v1.RunStats.PoolsEntry
-	23, // 14: matchmaker.v1.RunStats.queues:type_name -> matchmaker.v1.RunStats.QueuesEntry
-	24, // 15: matchmaker.v1.RunStats.queue_players:type_name -> matchmaker.v1.RunStats.QueuePlayersEntry
-	16, // 16: matchmaker.v1.RunnerStatus.instances:type_name -> matchmaker.v1.InstanceStatus
-	25, // 17: matchmaker.v1.RunnerStatus.hosts:type_name -> matchmaker.v1.RunnerStatus.HostsEntry
-	14, // 18: matchmaker.v1.RunnerStatus.uploads:type_name -> matchmaker.v1.UploadStatus
-	15, // 19: matchmaker.v1.UploadStatus.compared:type_name -> matchmaker.v1.Comparison
-	18, // 20: matchmaker.v1.LogLines.marks:type_name -> matchmaker.v1.LogMark
-	30, // 21: matchmaker.v1.RunRequest.PoolsEntry.value:type_name -> matchmaker.v1.Pool
-	30, // 22: matchmaker.v1.RunRequest.CensusEntry.value:type_name -> matchmaker.v1.Pool
-	9,  // 23: matchmaker.v1.RunStats.PoolsEntry.value:type_name -> matchmaker.v1.PoolCount
-	24, // [24:24] is the sub-list for method output_type
-	24, // [24:24] is the sub-list for method input_type
-	24, // [24:24] is the sub-list for extension type_name
-	24, // [24:24] is the sub-list for extension extendee
-	0,  // [0:24] is the sub-list for field type_name
+	27, // 3: matchmaker.v1.RunRequest.report:type_name -> matchmaker.v1.Report
+	28, // 4: matchmaker.v1.Listing.filters:type_name -> matchmaker.v1.Filter
+	4,  // 5: matchmaker.v1.Listed.queues:type_name -> matchmaker.v1.QueueCount
+	29, // 6: matchmaker.v1.RunPart.proposals:type_name -> matchmaker.v1.Proposal
+	9,  // 7: matchmaker.v1.RunPart.stats:type_name -> matchmaker.v1.RunStats
+	8,  // 8: matchmaker.v1.RunPart.plain:type_name -> matchmaker.v1.PlainProposals
+	30, // 9: matchmaker.v1.RunPart.traced:type_name -> matchmaker.v1.Traced
+	7,  // 10: matchmaker.v1.RunPart.explanations:type_name -> matchmaker.v1.Explanation
+	3,  // 11: matchmaker.v1.RunPart.listed:type_name -> matchmaker.v1.Listed
+	6,  // 12: matchmaker.v1.RunPart.seen:type_name -> matchmaker.v1.Seen
+	22, // 13: matchmaker.v1.RunStats.population:type_name -> matchmaker.v1.RunStats.PopulationEntry
+	23, // 14: matchmaker.v1.RunStats.pools:type_name -> matchmaker.v1.RunStats.PoolsEntry
+	24, // 15: matchmaker.v1.RunStats.queues:type_name -> matchmaker.v1.RunStats.QueuesEntry
+	25, // 16: matchmaker.v1.RunStats.queue_players:type_name -> matchmaker.v1.RunStats.QueuePlayersEntry
+	17, // 17: matchmaker.v1.RunnerStatus.instances:type_name -> matchmaker.v1.InstanceStatus
+	26, // 18: matchmaker.v1.RunnerStatus.hosts:type_name -> matchmaker.v1.RunnerStatus.HostsEntry
+	15, // 19: matchmaker.v1.RunnerStatus.uploads:type_name -> matchmaker.v1.UploadStatus
+	16, // 20: matchmaker.v1.UploadStatus.compared:type_name -> matchmaker.v1.Comparison
+	19, // 21: matchmaker.v1.LogLines.marks:type_name -> matchmaker.v1.LogMark
+	31, // 22: matchmaker.v1.RunRequest.PoolsEntry.value:type_name -> matchmaker.v1.Pool
+	31, // 23: matchmaker.v1.RunRequest.CensusEntry.value:type_name -> matchmaker.v1.Pool
+	10, // 24: matchmaker.v1.RunStats.PoolsEntry.value:type_name -> matchmaker.v1.PoolCount
+	25, // [25:25] is the sub-list for method output_type
+	25, // [25:25] is the sub-list for method input_type
+	25, // [25:25] is the sub-list for extension type_name
+	25, // [25:25] is the sub-list for extension extendee
+	0,  // [0:25] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_bus_proto_init() }
@@ -2421,7 +2519,7 @@ func file_matchmaker_v1_bus_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_bus_proto_rawDesc), len(file_matchmaker_v1_bus_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   26,
+			NumMessages:   27,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

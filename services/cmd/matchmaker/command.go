@@ -43,6 +43,7 @@ func (c *cli) commands() []kong.Option {
 	}
 	return append(options,
 		kong.DynamicCommand("beacon", "Run a beacon: it measures how far clients are from a region.", "", new(beaconCmd)),
+		kong.DynamicCommand("console", "Run the console: pages for people, over the API.", "", new(consoleCmd)),
 		kong.DynamicCommand("keys", "Make and change the keys that the services share.", "", new(keysCmd)),
 		kong.DynamicCommand("project", "List projects, and delete them.", "", new(projectCmd)),
 		kong.DynamicCommand("permissions",

@@ -100,11 +100,16 @@ func (c *devCmd) Run(ctx context.Context, s streams) (err error) {
 	}
 	c.settings.State.Server = state.Server{URL: redis.URL()}
 	c.settings.Bus.Server = bus.Server{URL: nats.URL(), Replicas: 1}
+	pages, listens, err := c.localConsole(tokens, log)
+	if err != nil {
+		return err
+	}
 	return c.Process.run(ctx, log,
 		setup{
 			settings: c.settings, services: c.services,
 			issuers: []auth.Issuer{tokens.Trust()},
 			started: func(addr, metrics net.Addr) {
+				listens(addr)
 				if err := c.noteURL(addr); err != nil {
 					log.Warn("mm does not find this service by its data folder", "error", err)
 				}
@@ -113,6 +118,7 @@ func (c *devCmd) Run(ctx context.Context, s streams) (err error) {
 		},
 		app.Part{Name: "redis", Run: redis.Watch},
 		app.Part{Name: "issuer", Routes: tokens.Routes},
+		pages,
 	)
 }
 
@@ -171,7 +177,8 @@ func (c *devCmd) noteURL(addr net.Addr) error {
 func (c *devCmd) greet(w io.Writer, addr, metrics net.Addr) {
 	fmt.Fprintf(w, `Matchmaker listens on http://%s, and keeps its data in %s.
 Tokens: mm token player NAME | developer | server | service, with --data %s unless it is .matchmaker here.
-`, addr, c.Data, c.Data)
+Console: http://%s/console, on this machine without a login.
+`, addr, c.Data, c.Data, addr)
 	if metrics != nil {
 		fmt.Fprintf(w, "Metrics for Prometheus: http://%s/metrics.\n", metrics)
 	}

@@ -45,6 +45,7 @@ var groups = []kong.Group{
 	{Key: "backfill", Title: "Backfill:"},
 	{Key: "parties", Title: "Parties:"},
 	{Key: "beacon", Title: "Beacon:"},
+	{Key: "console", Title: "Console:"},
 	{Key: "project", Title: "Projects:"},
 }
 

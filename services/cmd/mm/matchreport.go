@@ -19,7 +19,7 @@ type reportCommand struct {
 	SinceChange string        `placeholder:"CONFIG" completion-predictor:"config" help:"Since the last change of this config instead, only its matches, and beside them as long before the change."`
 	Earlier     time.Duration `placeholder:"DURATION" help:"Beside it the same time so much earlier, such as 1h or 12h."`
 	Config      string        `completion-predictor:"config" help:"Only matches of this config."`
-	By          []string      `default:"queue,party,region" completion-predictor:"dimension" help:"A table for each of these: config, revision, function, upload, queue, party, region."`
+	By          []string      `default:"queue,party,region" completion-predictor:"dimension" help:"A table for each of these: config, revision, function, upload, queue, party, region, slot (of five minutes)."`
 }
 
 func (reportCommand) Help() string {
@@ -219,6 +219,8 @@ func nameOfRow(by string, row client.MatchReportRow) string {
 		name = row.Region
 	case "party":
 		name = reports.PartyName(row.Party)
+	case "slot":
+		name = row.Slot.UTC().Format("2006-01-02 15:04")
 	}
 	if name == "" {
 		return nothing

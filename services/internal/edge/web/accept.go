@@ -17,7 +17,9 @@ import (
 func negotiate(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
-		if path := c.Path(); (path == TicketEvents || path == PartyEvents) && r.Method != http.MethodOptions {
+		if path := c.Path(); path == Console || strings.HasPrefix(path, Console+"/") {
+			return next(c)
+		} else if (path == TicketEvents || path == PartyEvents) && r.Method != http.MethodOptions {
 			if !accepts(r.Header, EventStream, "text/*") {
 				return problem.New(problem.Unacceptable, "Accept: this is answered with %s, errors with %s", EventStream,
 					mediaProblem)

@@ -28,6 +28,9 @@ const (
 	ProjectEvents = Base + "/events"
 )
 
+// Console is the path below which pages for people are. They are answered as HTML.
+const Console = "/console"
+
 // Options are the parts of the edge that differ between installations.
 type Options struct {
 	// Tracer makes a span per request. Nil and the no-op provider cost nothing.

@@ -3,6 +3,7 @@ package pool
 import (
 	"cmp"
 	"hash/maphash"
+	"maps"
 	"math/bits"
 	"slices"
 
@@ -36,7 +37,33 @@ func (v View) List(pools map[string]*pb.Pool, l *pb.Listing) *pb.Listed {
 		listed.Tickets = append(listed.Tickets, v.ix.slots[slot].id)
 		listed.LastCreated = createdOf(v.ix.created.keys[slot])
 	}
+	if l.GetQueues() > 0 {
+		listed.Queues = v.countQueues(int(l.GetQueues()))
+	}
 	return listed
+}
+
+// countQueues counts the tickets of up to so many queues, and those without queues.
+func (v View) countQueues(limit int) (counted []*pb.QueueCount) {
+	v.every = false
+	set := make(bitset, len(v.ix.present))
+	for _, name := range append(slices.Sorted(maps.Keys(v.Queues(limit))), "") {
+		in := v.In(name)
+		in.fill(set, &pb.Pool{}, 0)
+		slots, _ := in.oldest(set, &pb.Listing{Limit: 1})
+		if len(slots) == 0 {
+			continue
+		}
+		one := &pb.QueueCount{Queue: name, Tickets: int64(set.size()), Oldest: createdOf(v.ix.created.keys[slots[0]])}
+		one.Players = one.Tickets
+		if v.ix.more > 0 {
+			for _, slot := range set.appendTo(nil) {
+				one.Players += int64(v.ix.slots[slot].more())
+			}
+		}
+		counted = append(counted, one)
+	}
+	return counted
 }
 
 // keepPlayer keeps the tickets of a player.

@@ -56,6 +56,8 @@ type Key struct {
 	// Canary says when the step of the function's canary began, or the block of time, that the match is of, in Unix
 	// milliseconds; 0 without one. No table is divided by it.
 	Canary int64
+	// Slot is the number of the slot in a row of a table; 0 elsewhere.
+	Slot int64
 }
 
 // bytes is about how many bytes a series takes.

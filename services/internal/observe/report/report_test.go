@@ -23,7 +23,7 @@ func match(queue string, waits ...float64) *report.Match {
 // rows are the rows of a table of some books.
 func rows(t *report.Table, books ...*report.Book) []report.Row {
 	for _, b := range books {
-		t.Add(b.Message())
+		t.Add(b.Slot, b.Message())
 	}
 	return t.Rows()
 }

@@ -16,7 +16,7 @@ const (
 
 // Dimensions are those by which a table can divide matches.
 func Dimensions() []string {
-	return []string{"config", "revision", "function", "upload", "queue", "region", "party"}
+	return []string{"config", "revision", "function", "upload", "queue", "region", "party", "slot"}
 }
 
 // Table adds slots up, divided by some dimensions.
@@ -48,8 +48,8 @@ type Distribution struct {
 	P10, P50, P90 float64
 }
 
-// Add adds the matches of a slot that are selected.
-func (t *Table) Add(slot *pb.ReportSlot) {
+// Add adds the matches of the slot with a number that are selected.
+func (t *Table) Add(number int64, slot *pb.ReportSlot) {
 	if t.rows == nil {
 		t.rows = map[Key]*series{}
 	}
@@ -59,7 +59,7 @@ func (t *Table) Add(slot *pb.ReportSlot) {
 			t.MaxRevision > 0 && one.GetRevision() > t.MaxRevision {
 			continue
 		}
-		key := t.key(keyOf(one))
+		key := t.key(keyOf(one), number)
 		row := t.rows[key]
 		if row == nil {
 			if len(t.rows) >= maxRows {
@@ -83,7 +83,7 @@ func (t *Table) room() bool {
 }
 
 // key keeps the dimensions by which the table is divided.
-func (t *Table) key(k Key) (kept Key) {
+func (t *Table) key(k Key, slot int64) (kept Key) {
 	for _, by := range t.By {
 		switch by {
 		case "config":
@@ -100,6 +100,8 @@ func (t *Table) key(k Key) (kept Key) {
 			kept.Region = k.Region
 		case "party":
 			kept.Party = k.Party
+		case "slot":
+			kept.Slot = slot
 		}
 	}
 	return kept
@@ -131,7 +133,7 @@ func (t *Table) Rows() []Row {
 	slices.SortFunc(rows, func(a, b Row) int {
 		return cmp.Or(cmp.Compare(a.Config, b.Config), cmp.Compare(a.Revision, b.Revision),
 			cmp.Compare(a.Function, b.Function), cmp.Compare(a.Upload, b.Upload), cmp.Compare(a.Queue, b.Queue),
-			cmp.Compare(a.Region, b.Region), cmp.Compare(a.Party, b.Party))
+			cmp.Compare(a.Region, b.Region), cmp.Compare(a.Party, b.Party), cmp.Compare(a.Slot, b.Slot))
 	})
 	return rows
 }

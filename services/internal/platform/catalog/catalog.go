@@ -66,7 +66,7 @@ func Services() []Service {
 			// Game servers read the public keys of seat passes.
 			Routes: []Route{
 				{Path: base + "/tickets(/events|/waiting|/[^/]+/explanation(/capture)?)?"},
-				{Path: base + "/(events|regions|matches/[^/]+)"},
+				{Path: base + "/(events|regions|queues|matches/[^/]+)"},
 				{Path: `/\.well-known/seat-keys\.json`},
 			},
 		},

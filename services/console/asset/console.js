@@ -1,0 +1,100 @@
+// Keeps live pages live, shows times in the viewer's zone, and uploads files that are dropped. Pages work without it.
+'use strict'
+const live = document.getElementById('live')
+const connection = document.getElementById('connection')
+
+function localize(root) {
+  const long = { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' }
+  for (const e of root.querySelectorAll('time')) {
+    const at = new Date(e.dateTime)
+    e.textContent = at.toLocaleString('en-GB', long)
+    e.title = at.toISOString()
+  }
+  for (const e of root.querySelectorAll('[data-time]')) {
+    e.textContent = new Date(e.dataset.time).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' })
+  }
+}
+
+// A page is not replaced under somebody who selects text, types, or chooses a file there.
+function busy() {
+  const selection = getSelection()
+  const at = document.activeElement
+  return (selection && !selection.isCollapsed && live.contains(selection.anchorNode)) ||
+    (at && live.contains(at) && /^(INPUT|TEXTAREA|SELECT)$/.test(at.tagName)) ||
+    [...live.querySelectorAll('input')].some(i => i.type === 'checkbox' ? i.checked : i.value && i.type !== 'hidden')
+}
+
+function replace(html) {
+  const at = document.activeElement
+  const places = [...live.querySelectorAll('.scroll, .log')].map(e => [e.scrollLeft, e.scrollTop])
+  const index = at && live.contains(at) ? [...live.querySelectorAll('a, button, [tabindex]')].indexOf(at) : -1
+  const next = new DOMParser().parseFromString(html, 'text/html')
+  localize(next)
+  live.replaceChildren(...next.body.childNodes)
+  live.querySelectorAll('.scroll, .log').forEach((e, i) => places[i] && e.scrollTo(...places[i]))
+  if (index >= 0) live.querySelectorAll('a, button, [tabindex]')[index]?.focus({ preventScroll: true })
+}
+
+function say(text, state) {
+  if (connection.textContent !== text) connection.textContent = text
+  connection.className = 'connection ' + state
+}
+
+function follow() {
+  const events = new EventSource(location.href)
+  events.onopen = () => say('Live', 'on')
+  events.addEventListener('page', e => { if (!busy()) replace(JSON.parse(e.data)) })
+  events.addEventListener('reconnect', e => {
+    if (JSON.parse(e.data).reason !== 'token') return
+    events.close()
+    say('Your session has ended', 'off')
+    location.reload()
+  })
+  events.onerror = () => {
+    if (events.readyState !== EventSource.CLOSED) return say('Reconnecting …', 'off')
+    say('Reconnecting …', 'off')
+    setTimeout(follow, 2000 + 1000 * Math.random())
+  }
+}
+
+async function send(box, file) {
+  const said = box.querySelector('.said')
+  const name = box.dataset.name || box.querySelector('[name=name]').value.trim() || file.name.replace(/\..*$/, '')
+  const note = box.querySelector('[name=note]').value
+  const shadow = box.querySelector('[name=shadow]').checked
+  if (!confirm(`Upload ${file.name} as the function ${name}${shadow ? ', in the shadow' : ', which it runs for all its configs'}?`)) return
+  said.textContent = `Uploading ${file.name} …`
+  try {
+    const answer = await fetch(`${box.dataset.upload}?${new URLSearchParams({ name, note, shadow })}`,
+      { method: 'PUT', body: file, headers: { 'X-CSRF-Token': box.dataset.csrf, 'Content-Type': 'application/octet-stream' } })
+    const text = await answer.text()
+    if (answer.ok) location.href = text
+    else said.textContent = text
+  } catch {
+    said.textContent = 'The connection was lost. Try again.'
+  }
+}
+
+const boxOf = e => e.target.closest?.('.drop')
+addEventListener('dragover', e => { e.preventDefault(); boxOf(e)?.classList.add('over') })
+addEventListener('dragleave', e => boxOf(e)?.classList.remove('over'))
+addEventListener('drop', e => {
+  e.preventDefault()
+  boxOf(e)?.classList.remove('over')
+  if (boxOf(e) && e.dataTransfer.files[0]) send(boxOf(e), e.dataTransfer.files[0])
+})
+addEventListener('click', e => {
+  const box = e.target.matches('.drop button') && boxOf(e)
+  if (!box) return
+  const file = box.querySelector('[type=file]').files[0]
+  if (file) send(box, file)
+  else box.querySelector('.said').textContent = 'Choose a file first, or drop one here.'
+})
+addEventListener('keydown', e => {
+  if (e.key !== '/' || /^(INPUT|TEXTAREA)$/.test(document.activeElement.tagName)) return
+  e.preventDefault()
+  document.querySelector('.find input')?.focus()
+})
+
+localize(document)
+if (document.body.hasAttribute('data-live')) follow()

@@ -1,0 +1,75 @@
+package console
+
+import (
+	"context"
+	"crypto/sha256"
+	"net/http"
+	"sync"
+	"time"
+
+	"matchmaker.dev/pkg/client"
+)
+
+// maxCached bounds the answers that are kept.
+const maxCached = 1024
+
+// cache keeps answers of the API for a moment. Those with the same token share them.
+type cache struct {
+	mu     sync.Mutex
+	all    map[cacheKey]*cached
+	shared http.Client
+}
+
+type cacheKey struct {
+	token [sha256.Size]byte
+	what  string
+}
+
+type cached struct {
+	mu    sync.Mutex
+	until time.Time
+	value any
+	err   error
+}
+
+// http is the one client for all requests to the API. It follows no redirects.
+func (c *cache) http() *http.Client {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.shared.CheckRedirect == nil {
+		c.shared.Transport = &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: 30 * time.Second}
+		c.shared.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	}
+	return &c.shared
+}
+
+func (c *cache) of(key cacheKey) *cached {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	one := c.all[key]
+	if one == nil {
+		if c.all == nil || len(c.all) >= maxCached {
+			c.all = map[cacheKey]*cached{}
+		}
+		one = new(cached)
+		c.all[key] = one
+	}
+	return one
+}
+
+// remember reads something, or gives what was read a moment ago with the same token.
+func remember[T any](ctx context.Context, v *view, what string, age time.Duration,
+	read func(context.Context, *client.Client) (T, error)) (T, error) {
+	one := v.cache.of(cacheKey{sha256.Sum256([]byte(v.viewer.Project + "\x00" + v.viewer.Token)), what})
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	if v.Now().After(one.until) {
+		value, err := read(ctx, v.API)
+		if ctx.Err() == nil { // one who went away spoils nothing for others
+			one.value, one.err, one.until = value, err, v.Now().Add(age)
+		}
+		return value, err
+	}
+	value, _ := one.value.(T)
+	return value, one.err
+}

@@ -1,0 +1,253 @@
+package console
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+// The size of a plot in its own units, and the room for its labels.
+const (
+	plotWidth, plotHeight = 480.0, 170.0
+	plotLeft, plotRight   = 40.0, 8.0
+	plotTop, plotBottom   = 8.0, 20.0
+)
+
+// plot is a picture that a template draws as SVG.
+type plot struct {
+	// Label says what there is to see, for those who do not see it.
+	Label  string
+	Legend []legend
+	Shapes []shape
+	Grid   []mark
+	Ticks  []mark
+	// Hits say what is where, when somebody points there.
+	Hits  []hit
+	Empty bool
+}
+
+type legend struct{ Class, Name string }
+
+type shape struct{ Class, Path string }
+
+// mark is a label on an axis. Time is set where it is a time.
+type mark struct {
+	X, Y string
+	Text string
+	Time time.Time
+}
+
+type hit struct{ X, Y, W, H, Class, Text string }
+
+// line is a curve over time.
+type line struct {
+	Name, Class string
+	Points      []point
+}
+
+type point struct {
+	At    time.Time
+	Value float64 // NaN where there is none
+}
+
+func px(v float64) string { return fmt.Sprintf("%.1f", v) }
+
+// ceiling is a round number that is no less than a value, and in how many parts an axis up to it is divided.
+func ceiling(v float64) (top float64, parts int) {
+	if !(v > 0) {
+		return 1, 2
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(v)))
+	for _, step := range []struct {
+		by    float64
+		parts int
+	}{{1, 4}, {2, 4}, {3, 3}, {4, 4}, {5, 5}, {6, 3}, {8, 4}, {10, 4}} {
+		if top = step.by * unit; top >= v {
+			return top, step.parts
+		}
+	}
+	return top, 4
+}
+
+// grid adds the lines and labels of the values.
+func (p *plot) grid(top float64, parts int, text func(float64) string) {
+	for i := range parts + 1 {
+		v := top * float64(i) / float64(parts)
+		p.Grid = append(p.Grid, mark{Y: px(yOf(v, top)), Text: text(v)})
+	}
+}
+
+func yOf(v, top float64) float64 {
+	return plotHeight - plotBottom - (plotHeight-plotBottom-plotTop)*min(max(v/top, 0), 1)
+}
+
+// timePlot draws curves. step is the time between points; the first curve is filled.
+func timePlot(label string, from, to time.Time, step time.Duration, text func(float64) string, lines ...line) *plot {
+	p := &plot{Label: label}
+	greatest, count := 0.0, 0
+	for _, l := range lines {
+		for _, one := range l.Points {
+			if !math.IsNaN(one.Value) {
+				greatest, count = max(greatest, one.Value), count+1
+			}
+		}
+		if len(lines) > 1 {
+			p.Legend = append(p.Legend, legend{l.Class, l.Name})
+		}
+	}
+	if p.Empty = count == 0; p.Empty {
+		return p
+	}
+	top, parts := ceiling(greatest)
+	p.grid(top, parts, text)
+	width := plotWidth - plotLeft - plotRight
+	xOf := func(t time.Time) float64 {
+		return plotLeft + width*min(max(float64(t.Sub(from))/float64(to.Sub(from)), 0), 1)
+	}
+	for _, l := range lines {
+		p.curve(l, top, xOf)
+	}
+	for i := range 5 {
+		at := from.Add(to.Sub(from) * time.Duration(i) / 4)
+		p.Ticks = append(p.Ticks, mark{X: px(xOf(at)), Text: at.UTC().Format("15:04"), Time: at})
+	}
+	slots := map[time.Time][]string{}
+	for _, l := range lines {
+		for _, one := range l.Points {
+			if !math.IsNaN(one.Value) {
+				slots[one.At] = append(slots[one.At], strings.TrimSpace(l.Name+" "+text(one.Value)))
+			}
+		}
+	}
+	half := max(width*float64(step)/float64(to.Sub(from)), 4)
+	for at, texts := range slots {
+		p.Hits = append(p.Hits, hit{X: px(xOf(at) - half/2), Y: px(plotTop), W: px(half),
+			H: px(plotHeight - plotTop - plotBottom), Text: at.UTC().Format("15:04") + " UTC: " + strings.Join(texts, ", ")})
+	}
+	return p
+}
+
+// curve adds a line, with gaps where there are no values, and what is below it.
+func (p *plot) curve(l line, top float64, xOf func(time.Time) float64) {
+	var path, area strings.Builder
+	first, last := math.NaN(), 0.0
+	end := func() {
+		if !math.IsNaN(first) {
+			fmt.Fprintf(&area, "L%s %sL%s %sZ", px(last), px(yOf(0, top)), px(first), px(yOf(0, top)))
+		}
+		first = math.NaN()
+	}
+	for _, one := range l.Points {
+		if math.IsNaN(one.Value) {
+			end()
+			continue
+		}
+		letter := "L"
+		if last = xOf(one.At); math.IsNaN(first) {
+			letter, first = "M", last
+		}
+		step := letter + px(last) + " " + px(yOf(one.Value, top))
+		path.WriteString(step)
+		area.WriteString(step)
+	}
+	end()
+	p.Shapes = append(p.Shapes, shape{"area " + l.Class, area.String()}, shape{"line " + l.Class, path.String()})
+}
+
+// bar is one column of a barPlot.
+type bar struct {
+	Name  string
+	Value float64
+	Class string
+}
+
+// barPlot draws columns beside each other, with the names of some below.
+func barPlot(label string, text func(float64) string, bars []bar) *plot {
+	p := &plot{Label: label}
+	greatest := 0.0
+	for _, b := range bars {
+		greatest = max(greatest, b.Value)
+	}
+	if p.Empty = greatest == 0; p.Empty {
+		return p
+	}
+	top, parts := ceiling(greatest)
+	p.grid(top, parts, text)
+	width := (plotWidth - plotLeft - plotRight) / float64(len(bars))
+	every := (len(bars) + 7) / 8
+	for i, b := range bars {
+		x, y := plotLeft+width*float64(i), yOf(b.Value, top)
+		gap := min(width*0.12, 3)
+		p.Hits = append(p.Hits, hit{px(x + gap), px(y), px(width - 2*gap), px(yOf(0, top) - y), "bar " + b.Class,
+			b.Name + ": " + text(b.Value)})
+		if i%every == 0 {
+			p.Ticks = append(p.Ticks, mark{X: px(x + width/2), Text: b.Name})
+		}
+	}
+	return p
+}
+
+// histogram counts values in columns of the same width.
+func histogram(label string, values []float64, name func(float64) string) *plot {
+	if len(values) == 0 {
+		return &plot{Label: label, Empty: true}
+	}
+	low, high := values[0], values[0]
+	for _, v := range values {
+		low, high = min(low, v), max(high, v)
+	}
+	const columns = 20
+	width := (high - low) / columns
+	if width == 0 {
+		return barPlot(label, func(v float64) string { return number(v) }, []bar{{Name: name(low), Value: float64(len(values))}})
+	}
+	bars := make([]bar, columns)
+	for i := range bars {
+		bars[i].Name = name(low + width*float64(i))
+	}
+	for _, v := range values {
+		bars[min(int((v-low)/width), columns-1)].Value++
+	}
+	return barPlot(label, func(v float64) string { return number(v) }, bars)
+}
+
+// spark is a small curve without axes.
+func spark(points []point) string {
+	greatest := 0.0
+	for _, p := range points {
+		if !math.IsNaN(p.Value) {
+			greatest = max(greatest, p.Value)
+		}
+	}
+	var b strings.Builder
+	for i, p := range points {
+		v := p.Value
+		if math.IsNaN(v) {
+			v = 0
+		}
+		letter := "L"
+		if i == 0 {
+			letter = "M"
+		}
+		y := 22.0
+		if greatest > 0 {
+			y = 22 - 20*v/greatest
+		}
+		fmt.Fprintf(&b, "%s%s %s", letter, px(float64(i)*100/max(1, float64(len(points)-1))), px(y))
+	}
+	return b.String()
+}
+
+// span is a bar from p10 to p90 with a mark at p50, on a scale from 0 to 100.
+type span struct{ X, W, Mid string }
+
+func spanOf(low, mid, high, least, most float64) span {
+	scale := func(v float64) float64 {
+		if most <= least {
+			return 0
+		}
+		return 100 * min(max((v-least)/(most-least), 0), 1)
+	}
+	return span{px(scale(low)), px(max(scale(high)-scale(low), 0.5)), px(scale(mid))}
+}

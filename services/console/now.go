@@ -1,0 +1,340 @@
+package console
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"matchmaker.dev/pkg/client"
+)
+
+const (
+	// slotTime is how long a slot of a report is.
+	slotTime = 5 * time.Minute
+	// recentTime is what counts as now.
+	recentTime = 15 * time.Minute
+	// maxEvents is how many events a page looks at.
+	maxEvents = 1000
+)
+
+// spans are how far back pages look.
+func ranges() []string { return []string{"1h", "6h", "24h"} }
+
+func rangeOf(name string) time.Duration {
+	d, err := time.ParseDuration(name)
+	if err != nil {
+		return time.Hour
+	}
+	return d
+}
+
+// alert is something that somebody should look at, and what to do about it.
+type alert struct {
+	Bad         bool
+	Text, Do    string
+	Href, Label string
+}
+
+// queueRow is a queue as it is now.
+type queueRow struct {
+	client.Queue
+	PerMinute float64
+	P50, P90  float64
+	Spark     string
+	Href      string
+}
+
+// now is the first page.
+type now struct {
+	Time      time.Time
+	Ranges    []choice
+	Alerts    []alert
+	Known     bool // how many wait
+	Tickets   int64
+	Players   int64
+	Oldest    float64
+	PerMinute float64
+	P50, P90  float64
+	Lacking   int
+	Queues    []queueRow
+	Functions []client.Function
+	Configs   []client.ListedConfig
+	Matches   *plot
+	Waits     *plot
+}
+
+// perMinute is how many matches a minute a report's time had.
+func perMinute(matches int64, r *client.MatchReport) float64 {
+	if minutes := r.Until.Sub(r.Since).Minutes(); minutes > 0 {
+		return math.Round(float64(matches)/minutes*10) / 10
+	}
+	return 0
+}
+
+// measureOf finds a measure of a row.
+func measureOf(row client.MatchReportRow, kind, name string) (client.Measure, bool) {
+	i := slices.IndexFunc(row.Measures, func(m client.Measure) bool { return m.Kind == kind && m.Name == name })
+	if i < 0 {
+		return client.Measure{}, false
+	}
+	return row.Measures[i], true
+}
+
+func (v *view) queues(ctx context.Context) (*client.QueueList, error) {
+	return remember(ctx, v, "queues", time.Second,
+		func(ctx context.Context, api *client.Client) (*client.QueueList, error) { return api.ListQueues(ctx) })
+}
+
+func (v *view) configs(ctx context.Context) ([]client.ListedConfig, error) {
+	return remember(ctx, v, "configs", 2*time.Second,
+		func(ctx context.Context, api *client.Client) ([]client.ListedConfig, error) {
+			return api.ListConfigs(ctx)
+		})
+}
+
+func (v *view) functions(ctx context.Context) ([]client.Function, error) {
+	return remember(ctx, v, "functions", 2*time.Second,
+		func(ctx context.Context, api *client.Client) ([]client.Function, error) {
+			return api.ListFunctions(ctx)
+		})
+}
+
+// report reads how good matches were. It is kept for a while: slots are five minutes.
+func (v *view) report(ctx context.Context, q client.MatchReportQuery) (*client.MatchReport, error) {
+	what := fmt.Sprint("report ", q.By, q.Config, q.MinRevision, q.MaxRevision, q.Since.Unix()/10, q.Until.Unix()/10)
+	return remember(ctx, v, what, 5*time.Second,
+		func(ctx context.Context, api *client.Client) (*client.MatchReport, error) {
+			return api.ReportMatches(ctx, q)
+		})
+}
+
+// events reads the latest events of some kinds since a time, up to maxEvents of them.
+func (v *view) events(ctx context.Context, q client.EventQuery) ([]client.Event, error) {
+	q.Limit = 1000
+	what := fmt.Sprint("events ", q.Kinds, q.Ticket, q.Match, q.Player, q.Config, q.Since.Unix()/10)
+	return remember(ctx, v, what, 2*time.Second,
+		func(ctx context.Context, api *client.Client) (all []client.Event, err error) {
+			for range 8 {
+				page, err := api.GetEvents(ctx, q)
+				if err != nil {
+					return nil, err
+				}
+				all = append(all, page.Events...)
+				if q.After = page.Next; !page.More {
+					break
+				}
+			}
+			return all[max(0, len(all)-maxEvents):], nil
+		})
+}
+
+// slots turns the rows of a report that is divided by slot into points, one for each slot of a time.
+func slots(r *client.MatchReport, since, until time.Time, value func(client.MatchReportRow) float64,
+	of func(client.MatchReportRow) bool) []point {
+	found := map[int64]float64{}
+	for _, row := range r.Rows {
+		if of == nil || of(row) {
+			found[row.Slot.Unix()] = value(row)
+		}
+	}
+	var points []point
+	for at := since.Truncate(slotTime); at.Before(until); at = at.Add(slotTime) {
+		v, ok := found[at.Unix()]
+		if !ok {
+			v = math.NaN()
+		}
+		points = append(points, point{at, v})
+	}
+	return points
+}
+
+// zeros replaces what is missing.
+func zeros(points []point) []point {
+	for i := range points {
+		if math.IsNaN(points[i].Value) {
+			points[i].Value = 0
+		}
+	}
+	return points
+}
+
+// waitAt returns a quantile of the waits of a row.
+func waitAt(quantile func(client.Measure) float64) func(client.MatchReportRow) float64 {
+	return func(row client.MatchReportRow) float64 {
+		if m, ok := measureOf(row, "wait", ""); ok {
+			return quantile(m)
+		}
+		return math.NaN()
+	}
+}
+
+func p50(m client.Measure) float64 { return m.P50 }
+func p90(m client.Measure) float64 { return m.P90 }
+
+// perSlot is how many matches a minute a slot had. The slot that goes on is shorter than the others.
+func (v *view) perSlot(row client.MatchReportRow) float64 {
+	long := min(slotTime, max(v.Now().Sub(row.Slot), time.Minute))
+	return math.Round(float64(row.Matches)/long.Minutes()*10) / 10
+}
+
+func loadNow(ctx context.Context, v *view) (any, error) {
+	back := v.chosen("range", ranges()...)
+	until := v.Now()
+	since := until.Add(-rangeOf(back))
+	n := &now{Time: until, Ranges: v.choices("now", "range", back, ranges()...)}
+	list, err := v.queues(ctx)
+	if err := v.note("How many wait is not known", err); err != nil {
+		return nil, err
+	}
+	if n.Configs, err = v.configs(ctx); err != nil {
+		return nil, err
+	}
+	if n.Functions, err = v.functions(ctx); err != nil {
+		return nil, err
+	}
+	recent, err := v.report(ctx, client.MatchReportQuery{Since: until.Add(-recentTime)})
+	if err != nil {
+		return nil, err
+	}
+	byQueue, err := v.report(ctx, client.MatchReportQuery{Since: until.Add(-recentTime), By: []string{"queue"}})
+	if err != nil {
+		return nil, err
+	}
+	if len(recent.Rows) > 0 {
+		n.PerMinute = perMinute(recent.Rows[0].Matches, recent)
+		if m, ok := measureOf(recent.Rows[0], "wait", ""); ok {
+			n.P50, n.P90 = m.P50, m.P90
+		}
+	}
+	series, err := v.report(ctx, client.MatchReportQuery{Since: since, By: []string{"slot"}})
+	if err != nil {
+		return nil, err
+	}
+	byBoth, err := v.report(ctx, client.MatchReportQuery{Since: since, By: []string{"queue", "slot"}})
+	if err != nil {
+		return nil, err
+	}
+	n.Matches = timePlot("Matches a minute, for the last "+back, since, until, slotTime, number1,
+		line{"", "one", zeros(slots(series, since, until, v.perSlot, nil))})
+	n.Waits = timePlot("How long tickets waited until their match, for the last "+back, since, until, slotTime, seconds,
+		line{"90 %", "two", slots(series, since, until, waitAt(p90), nil)},
+		line{"half", "one", slots(series, since, until, waitAt(p50), nil)})
+	n.addQueues(v, list, byQueue, byBoth, since, until)
+	events, err := v.events(ctx, client.EventQuery{Kinds: []string{"full", "failed"}, Since: until.Add(-recentTime)})
+	if err := v.note("Whether servers lack is not known", err); err != nil {
+		return nil, err
+	}
+	n.addAlerts(v, events)
+	return n, nil
+}
+
+func number1(f float64) string { return number(f) }
+
+// addQueues adds a row for each queue.
+func (n *now) addQueues(v *view, list *client.QueueList, recent, series *client.MatchReport, since, until time.Time) {
+	rows := map[string]*queueRow{}
+	if list != nil {
+		n.Known, n.Tickets = true, list.Tickets
+		for _, q := range list.Queues {
+			rows[q.Queue] = &queueRow{Queue: q}
+			n.Players, n.Oldest = n.Players+q.Players, max(n.Oldest, q.Oldest)
+		}
+	} else {
+		for _, c := range n.Configs {
+			if rows[c.Queue] == nil {
+				rows[c.Queue] = &queueRow{Queue: client.Queue{Queue: c.Queue}}
+			}
+			rows[c.Queue].Configs = append(rows[c.Queue].Configs, c.ID)
+		}
+	}
+	for _, one := range recent.Rows {
+		q := rows[one.Queue]
+		if q == nil {
+			q = &queueRow{Queue: client.Queue{Queue: one.Queue}}
+			rows[one.Queue] = q
+		}
+		q.PerMinute = perMinute(one.Matches, recent)
+		if m, ok := measureOf(one, "wait", ""); ok {
+			q.P50, q.P90 = m.P50, m.P90
+		}
+	}
+	for name, q := range rows {
+		q.Href = v.queueLink(name)
+		q.Spark = spark(slots(series, since, until, v.perSlot,
+			func(row client.MatchReportRow) bool { return row.Queue == name }))
+		n.Queues = append(n.Queues, *q)
+	}
+	slices.SortFunc(n.Queues, func(a, b queueRow) int { return cmp.Compare(a.Queue.Queue, b.Queue.Queue) })
+}
+
+// queueLink is the page of a queue; of the tickets without one, too.
+func (v *view) queueLink(name string) string {
+	if name == "" {
+		return v.link("queue", "none", "true")
+	}
+	return v.link("queue", "queue", name)
+}
+
+// addAlerts says what somebody should look at.
+func (n *now) addAlerts(v *view, events []client.Event) {
+	add := func(a alert) { n.Alerts = append(n.Alerts, a) }
+	for _, q := range n.Queues {
+		name := "The queue " + q.Queue.Queue
+		if q.Queue.Queue == "" {
+			name = "Having no queue"
+		}
+		switch {
+		case len(q.Configs) == 0 && q.Tickets > 0:
+			add(alert{true, fmt.Sprintf("%s: %s, and no config serves it.", name, plural(q.Tickets, "ticket waits", "tickets wait")),
+				"Put a config for this queue, or find out which client asks for it.", q.Href, "Who waits there"})
+		case q.P90 > 0 && q.Oldest > max(10*q.P90, 60):
+			add(alert{false, fmt.Sprintf("%s: the oldest ticket has waited for %s; most wait less than %s.", name,
+				seconds(q.Oldest), seconds(q.P90)), "See why that ticket is in no match.", q.Href, "The oldest tickets"})
+		}
+	}
+	functions := map[string]bool{}
+	for _, f := range n.Functions {
+		functions[f.Name] = true
+		href := v.link("function", "name", f.Name)
+		switch {
+		case f.Status.State == client.Failed:
+			add(alert{true, "The function " + f.Name + " does not run.", "Read its log, and go back to an upload that worked.",
+				href, "Its versions and log"})
+		case f.Health != nil && f.Health.FailedShare >= 0.01:
+			add(alert{true, fmt.Sprintf("The function %s fails %s of its runs.", f.Name, percent(f.Health.FailedShare)),
+				"Read its last error, and go back to an upload that worked.", href, "Its failures"})
+		case f.Returned != nil:
+			add(alert{false, fmt.Sprintf("The function %s went back by itself from upload %d to %d.", f.Name, f.Returned.From,
+				f.Returned.To), "Mend the upload before you try it again.", href, "Why it went back"})
+		}
+	}
+	for _, c := range n.Configs {
+		if !functions[c.Function] {
+			add(alert{true, fmt.Sprintf("The config %s names the function %s, which is not uploaded.", c.ID, c.Function),
+				"Upload the function, or name another one in the config.", v.link("config", "id", c.ID), "The config"})
+		}
+	}
+	for _, e := range events {
+		if e.Kind == "full" || e.Kind == "failed" {
+			n.Lacking++
+		}
+	}
+	if n.Lacking > 0 {
+		add(alert{true, fmt.Sprintf("%s no server within a quarter of an hour.", plural(int64(n.Lacking), "match got",
+			"matches got")), "See what hosting answered, and add servers to the fleet.", v.link("fleets"), "Refusals"})
+	}
+	slices.SortStableFunc(n.Alerts, func(a, b alert) int {
+		return cmp.Compare(map[bool]int{true: 0, false: 1}[a.Bad], map[bool]int{true: 0, false: 1}[b.Bad])
+	})
+}
+
+// plural counts something.
+func plural(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return number(n) + " " + many
+}

@@ -1,0 +1,229 @@
+package console
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"matchmaker.dev/pkg/client"
+)
+
+// quality is how good matches were, of one measure, divided by something.
+type quality struct {
+	Ranges, Dimensions, Measures, Statistics, Changes []choice
+	By, Measure, Statistic                            string
+	Series                                            *plot
+	Rows                                              []qualityRow
+	Low, High                                         float64
+	// Compared: rows have what was before the change, which was at Changed.
+	Compared bool
+	Changed  time.Time
+	LeftOut  int64
+	Empty    bool
+}
+
+// qualityRow is a measure of some matches, and of those like them before the change.
+type qualityRow struct {
+	Name            string
+	Matches, Before int64
+	Measure         client.Measure
+	Span            span
+	Was             *client.Measure
+	WasSpan         span
+	Change          float64 // of the statistic
+}
+
+// statistics are what a distribution is told by.
+func statistics() []string { return []string{"mean", "p10", "p50", "p90"} }
+
+func statisticOf(name string, m client.Measure) float64 {
+	switch name {
+	case "p10":
+		return m.P10
+	case "p50":
+		return m.P50
+	case "p90":
+		return m.P90
+	}
+	return m.Mean
+}
+
+// titleOf is a measure in an address and for people.
+func titleOf(m client.Measure) string { return strings.TrimSpace(m.Kind + " " + m.Name) }
+
+// unitOf writes values of a measure.
+func unitOf(measure string) func(float64) string {
+	if measure == "wait" {
+		return seconds
+	}
+	return number1
+}
+
+func loadQuality(ctx context.Context, v *view) (any, error) {
+	q := &quality{By: v.chosen("by", "queue", "config", "region", "party", "upload", "revision"),
+		Statistic: v.chosen("statistic", statistics()...)}
+	back := v.chosen("range", "24h", "6h", "1h")
+	until := v.Now()
+	since := until.Add(-rangeOf(back))
+	q.Ranges = v.choices("quality", "range", back, "1h", "6h", "24h")
+	q.Dimensions = v.choices("quality", "by", q.By, "queue", "config", "region", "party", "upload", "revision")
+	q.Statistics = v.choices("quality", "statistic", q.Statistic, statistics()...)
+	series, err := v.report(ctx, client.MatchReportQuery{Since: since, By: []string{"slot"}})
+	if err != nil {
+		return nil, err
+	}
+	q.Empty, q.LeftOut = len(series.Rows) == 0, series.LeftOut
+	var options []string
+	for _, row := range series.Rows {
+		for _, m := range row.Measures {
+			if title := titleOf(m); !slices.Contains(options, title) && len(options) < 16 {
+				options = append(options, title)
+			}
+		}
+	}
+	q.Measure = cmp.Or(v.chosen("measure", options...), "wait")
+	q.Measures = v.choices("quality", "measure", q.Measure, options...)
+	kind, name, _ := strings.Cut(q.Measure, " ")
+	value := func(row client.MatchReportRow) float64 {
+		if m, ok := measureOf(row, kind, name); ok {
+			return statisticOf(q.Statistic, m)
+		}
+		return math.NaN()
+	}
+	q.Series = timePlot(fmt.Sprintf("%s of %s of matches", q.Statistic, q.Measure), since, until, slotTime, unitOf(q.Measure),
+		line{"", "one", slots(series, since, until, value, nil)})
+	if err := q.compare(ctx, v, since); err != nil {
+		return nil, err
+	}
+	after := client.MatchReportQuery{Since: since, By: []string{q.By}}
+	before := client.MatchReportQuery{}
+	if q.Compared {
+		after.Since = q.Changed
+		before = client.MatchReportQuery{Since: q.Changed.Add(-until.Sub(q.Changed)), Until: q.Changed, By: after.By}
+	}
+	if err := q.fill(ctx, v, after, before, kind, name); err != nil {
+		return nil, err
+	}
+	return q, nil
+}
+
+// compare lists the latest changes, and takes the one that is asked for.
+func (q *quality) compare(ctx context.Context, v *view, since time.Time) error {
+	all, err := v.changes(ctx)
+	if err != nil {
+		return err
+	}
+	asked := v.QueryParam("change")
+	q.Changes = v.choices("quality", "change", asked, "")
+	q.Changes[0].Name = "none"
+	for _, c := range all {
+		if c.Time.Before(since) || len(q.Changes) > 8 || c.Kind == "settings" {
+			continue
+		}
+		at := c.Time.UTC().Format(time.RFC3339Nano)
+		one := v.choices("quality", "change", asked, at)[0]
+		one.Name = c.Kind + " " + c.Name + ", " + c.Time.UTC().Format("15:04")
+		q.Changes = append(q.Changes, one)
+		if at == asked {
+			q.Compared, q.Changed = true, c.Time
+		}
+	}
+	return nil
+}
+
+// fill reads the rows.
+func (q *quality) fill(ctx context.Context, v *view, after, before client.MatchReportQuery, kind, name string) error {
+	now, err := v.report(ctx, after)
+	if err != nil {
+		return err
+	}
+	was := map[string]client.MatchReportRow{}
+	if q.Compared {
+		r, err := v.report(ctx, before)
+		if err != nil {
+			return err
+		}
+		for _, row := range r.Rows {
+			was[q.nameOf(row)] = row
+		}
+	}
+	q.Low, q.High = math.Inf(1), math.Inf(-1)
+	see := func(m client.Measure) { q.Low, q.High = min(q.Low, m.P10), max(q.High, m.P90) }
+	for _, row := range now.Rows {
+		m, ok := measureOf(row, kind, name)
+		if !ok {
+			continue
+		}
+		one := qualityRow{Name: q.nameOf(row), Matches: row.Matches, Measure: m}
+		see(m)
+		if old, ok := was[one.Name]; ok {
+			one.Before = old.Matches
+			if b, ok := measureOf(old, kind, name); ok {
+				see(b)
+				one.Was, one.Change = &b, statisticOf(q.Statistic, m)-statisticOf(q.Statistic, b)
+			}
+		}
+		q.Rows = append(q.Rows, one)
+	}
+	if q.Low > 0 {
+		q.Low = 0 // so that lengths can be compared
+	}
+	for i := range q.Rows {
+		r := &q.Rows[i]
+		r.Span = spanOf(r.Measure.P10, r.Measure.P50, r.Measure.P90, q.Low, q.High)
+		if r.Was != nil {
+			r.WasSpan = spanOf(r.Was.P10, r.Was.P50, r.Was.P90, q.Low, q.High)
+		}
+	}
+	return nil
+}
+
+// Text writes a value of the measure.
+func (q *quality) Text(value float64) string { return unitOf(q.Measure)(value) }
+
+// Of is the statistic of a measure.
+func (q *quality) Of(m any) float64 {
+	if p, is := m.(*client.Measure); is {
+		return statisticOf(q.Statistic, *p)
+	}
+	return statisticOf(q.Statistic, m.(client.Measure))
+}
+
+// Signed writes a difference.
+func (q *quality) Signed(value float64) string {
+	switch {
+	case value > 0:
+		return "+" + q.Text(value)
+	case value < 0:
+		return "−" + q.Text(-value)
+	}
+	return "±0"
+}
+
+// nameOf is what the rows are divided by.
+func (q *quality) nameOf(row client.MatchReportRow) string {
+	name := ""
+	switch q.By {
+	case "queue":
+		name = row.Queue
+	case "config":
+		name = row.Config
+	case "region":
+		name = row.Region
+	case "party":
+		if name = plural(int64(row.Party), "player", "players"); row.Party == 6 {
+			name = "6 players and more"
+		} else if row.Party == 0 {
+			name = "unknown"
+		}
+	case "upload":
+		name = fmt.Sprintf("%s, upload %d", row.Function, row.Upload)
+	case "revision":
+		name = fmt.Sprintf("%s, revision %d", row.Config, row.Revision)
+	}
+	return cmp.Or(name, "none")
+}

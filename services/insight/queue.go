@@ -1,0 +1,113 @@
+package insight
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/edge/response"
+	"matchmaker.dev/services/internal/edge/web"
+)
+
+const (
+	// queuesAge is how old the answer about queues may be, maxQueues how many queues it has, and maxSnapshots how many
+	// projects' answers are kept.
+	queuesAge    = time.Second
+	maxQueues    = 256
+	maxSnapshots = 256
+)
+
+// snapshots are the latest answers about queues, by project: all who ask share one.
+type snapshots struct {
+	mu  sync.Mutex
+	all map[string]*snapshot
+}
+
+type snapshot struct {
+	mu     sync.Mutex
+	until  time.Time
+	answer response.QueueList
+}
+
+// of returns the place of a project's answer.
+func (s *snapshots) of(project string) *snapshot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one := s.all[project]
+	if one == nil {
+		if s.all == nil || len(s.all) >= maxSnapshots {
+			s.all = map[string]*snapshot{}
+		}
+		one = new(snapshot)
+		s.all[project] = one
+	}
+	return one
+}
+
+// queues answers GET /queues.
+func (s *service) queues(c echo.Context) error {
+	if _, err := web.Query(c); err != nil {
+		return err
+	}
+	project := c.Param("project")
+	one := s.snapshots.of(project)
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	if now := s.Now(); !now.Before(one.until) {
+		answer, err := s.countQueues(c.Request().Context(), project)
+		if err != nil {
+			return err
+		}
+		one.answer, one.until = answer, now.Add(queuesAge)
+	}
+	return c.JSON(http.StatusOK, one.answer)
+}
+
+// countQueues asks a runner.
+func (s *service) countQueues(ctx context.Context, project string) (answer response.QueueList, err error) {
+	configs, err := s.Store.Configs(ctx, project)
+	if err != nil {
+		return answer, err
+	}
+	if err := s.allowList(ctx, project); err != nil {
+		return answer, err
+	}
+	position, err := s.Store.Position(ctx, project)
+	if err != nil {
+		return answer, err
+	}
+	listed, err := s.list(ctx, &pb.RunRequest{Project: project, Budget: listTime.Milliseconds(), Position: position,
+		Listing: &pb.Listing{EveryQueue: true, Limit: 1, Queues: maxQueues}}, configs)
+	if err != nil {
+		return answer, err
+	}
+	now := s.Store.Now()
+	queues := map[string]*response.Queue{}
+	for _, one := range listed.GetQueues() {
+		queues[one.GetQueue()] = &response.Queue{Queue: one.GetQueue(), Tickets: one.GetTickets(),
+			Players: one.GetPlayers(), Oldest: max(0, now.Sub(time.UnixMilli(one.GetOldest())).Seconds())}
+	}
+	for id, config := range configs {
+		q := queues[config.GetQueue()]
+		if q == nil {
+			q = &response.Queue{Queue: config.GetQueue()}
+			queues[q.Queue] = q
+		}
+		q.Configs = append(q.Configs, id)
+	}
+	answer = response.QueueList{Time: formatTime(now.UnixMilli()), Tickets: listed.GetTotal(), Queues: []response.Queue{}}
+	for _, q := range queues {
+		slices.Sort(q.Configs)
+		q.Configs = slices.Concat([]string{}, q.Configs) // an empty list rather than null
+		answer.Queues = append(answer.Queues, *q)
+	}
+	slices.SortFunc(answer.Queues, func(a, b response.Queue) int { return strings.Compare(a.Queue, b.Queue) })
+	answer.Queues = answer.Queues[:min(len(answer.Queues), maxQueues)]
+	return answer, nil
+}
