@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -171,6 +172,37 @@ func TestPromisesHaveTests(t *testing.T) {
 		if n == 0 {
 			t.Errorf("no test names promise %s", number)
 		}
+	}
+}
+
+var (
+	named     = regexp.MustCompile("`--([a-z-]+)`(?: \\(|, )([0-9][0-9.,]*) ?(s|min|h|days|MiB|GiB)?\\b")
+	byDefault = regexp.MustCompile("(?m)^\\| `--([a-z-]+)` \\| ([0-9.]+)(ms|s|m|h)? \\|")
+)
+
+// TestDocumentsNameDefaults: a value behind a setting is its default in docs/reference.md, whose sizes are in MiB.
+func TestDocumentsNameDefaults(t *testing.T) {
+	units := map[string]float64{"": 1, "ms": 0.001, "s": 1, "m": 60, "min": 60, "h": 3600, "days": 86400, "MiB": 1,
+		"GiB": 1 << 30}
+	texts, defaults, found := documents(t), map[string]float64{}, 0
+	value := func(found []string) float64 {
+		n, _ := strconv.ParseFloat(strings.ReplaceAll(found[2], ",", ""), 64)
+		return n * units[found[3]]
+	}
+	for _, row := range byDefault.FindAllStringSubmatch(texts["docs/reference.md"], -1) {
+		defaults[row[1]] = value(row)
+	}
+	for path, text := range texts {
+		for _, says := range named.FindAllStringSubmatch(strings.Join(strings.Fields(text), " "), -1) {
+			if n, there := defaults[says[1]]; there {
+				if found++; value(says) != n {
+					t.Errorf("%s says %s, and docs/reference.md another default", path, says[0])
+				}
+			}
+		}
+	}
+	if found < 20 {
+		t.Errorf("only %d settings with a value were found in the documents", found)
 	}
 }
 
