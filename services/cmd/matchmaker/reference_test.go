@@ -164,13 +164,18 @@ func text(e ast.Expr) string {
 	return ""
 }
 
-var inBrackets = regexp.MustCompile(` \([^()]*\)`)
+var (
+	inBrackets = regexp.MustCompile(` \([^()]*\)`)
+	header     = regexp.MustCompile(`('[A-Z][a-z]+:) `)
+)
 
-// firstPart returns a text up to the first of the ends, without what is in brackets, for the cell of a table.
+// firstPart returns a text up to the first of the ends, without what is in brackets, for the cell of a table. The colon
+// of a header is no end.
 func firstPart(s string, ends ...string) string {
 	s = inBrackets.ReplaceAllString(strings.ReplaceAll(s, "|", `\|`), "")
+	s = header.ReplaceAllString(s, "$1\n")
 	for _, end := range ends {
 		s, _, _ = strings.Cut(s, end)
 	}
-	return strings.TrimSuffix(s, ".")
+	return strings.ReplaceAll(strings.TrimSuffix(s, "."), "\n", " ")
 }
