@@ -32,7 +32,7 @@ type partyPlayer struct {
 	Player string `completion-predictor:"player" help:"The player's identifier. Required, unless --token is a player's."`
 }
 
-// playerAPI is a client with the token of the player who acts.
+// playerAPI is a client with the acting player's token.
 type playerAPI struct{ *client.Client }
 
 // ProvideAPI is called by the parser.
