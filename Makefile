@@ -154,6 +154,7 @@ sdk-csharp:
 	@mkdir -p bin/sdk bin/csharp
 	@$(MCS) -target:library -out:bin/csharp/Matchmaking.dll sdk/csharp/src/*.cs
 	@$(MCS) -r:Matchmaking.dll -out:bin/csharp/driver.exe sdk/csharp/test/Driver.cs
+	@$(MCS) -r:Matchmaking.dll -out:bin/csharp/test.exe sdk/csharp/test/FakeTest.cs && mono bin/csharp/test.exe
 	@tar -czf bin/sdk/matchmaker-csharp-0.1.0.tar.gz --transform 's|^|matchmaker-csharp-0.1.0/|' LICENSE \
 		-C bin/csharp Matchmaking.dll -C $(CURDIR)/sdk/csharp README.md src
 

@@ -1,0 +1,142 @@
+// What games do with the service in memory.
+using System;
+using System.Linq;
+using Matchmaking;
+
+static class FakeTest
+{
+    /// <summary>A player of a game.</summary>
+    sealed class Player
+    {
+        internal readonly Matchmaker Matchmaker;
+        internal Search Search;
+        internal Party Party;
+        internal Update Update = new Update();
+        internal string Left;
+
+        internal Player(FakeService fake, string name)
+        {
+            Matchmaker = new Matchmaker(fake.Options(name));
+        }
+
+        internal void Follow(Search of)
+        {
+            Search = of;
+            Search.OnUpdate(u => Update = u);
+        }
+
+        internal void Enter(Result<Party> r)
+        {
+            Check(r.Error == null, "a party");
+            Party = r.Value;
+            Party.OnUpdate(u =>
+            {
+                if (u.State == PartyState.Search) Follow(u.Search);
+                if (u.State == PartyState.Left) Left = u.Reason;
+            });
+        }
+
+        internal bool Is(SearchState state) => Update.State == state;
+    }
+
+    static void Check(bool ok, string what)
+    {
+        if (ok) return;
+        Console.Error.WriteLine("failed: " + what);
+        Environment.Exit(1);
+    }
+
+    /// <summary>Pumps until something holds.</summary>
+    static void Until(string what, Func<bool> holds, params Player[] players)
+    {
+        for (var i = 0; i < 20000 && !holds(); i++)
+        {
+            foreach (var p in players) p.Matchmaker.Pump(1);
+        }
+        Check(holds(), what);
+    }
+
+    static void Main()
+    {
+        Searches();
+        DeclinesCancelsAndErrors();
+        Parties();
+        Restores();
+    }
+
+    static void Searches()
+    {
+        var fake = new FakeService(100);
+        Player ada = new Player(fake, "ada"), bob = new Player(fake, "bob");
+        ada.Follow(ada.Matchmaker.Search());
+        bob.Follow(bob.Matchmaker.Search());
+        Until("both search", () => ada.Is(SearchState.Searching) && bob.Is(SearchState.Searching), ada, bob);
+        fake.Ask(new[] { "ada", "bob" });
+        Until("both are asked", () => ada.Is(SearchState.Offered) && bob.Is(SearchState.Offered), ada, bob);
+        Check(ada.Update.Players == 2 && !ada.Update.Answered, "two are asked");
+        ada.Search.Accept();
+        Until("one accepted", () => bob.Update.Accepted == 1, ada, bob);
+        fake.Cut();
+        bob.Search.Accept();
+        Until("both are matched", () => ada.Is(SearchState.Matched) && bob.Is(SearchState.Matched), ada, bob);
+        Check(ada.Update.Match.Seat == "seat of ada", "a seat");
+        var late = false;
+        ada.Search.Cancel(c => late = c.Late != null && !c.IsCancelled);
+        Until("it is too late", () => late, ada);
+    }
+
+    static void DeclinesCancelsAndErrors()
+    {
+        var fake = new FakeService(1000);
+        Player ada = new Player(fake, "ada"), bob = new Player(fake, "bob");
+        ada.Follow(ada.Matchmaker.Search());
+        bob.Follow(bob.Matchmaker.Search());
+        Until("both wait", () => fake.Waiting.Count == 2, ada, bob);
+        fake.Ask(new[] { "ada", "bob" });
+        Until("she is asked", () => ada.Is(SearchState.Offered), ada, bob);
+        ada.Search.Decline();
+        Until("she declined", () => ada.Update.Ended && bob.Is(SearchState.Searching), ada, bob);
+        Check(ada.Update.Error.PlayerMessage == "You declined the match.", "what she is told");
+        bob.Search.Cancel();
+        Until("he cancelled", () => bob.Is(SearchState.Cancelled) && fake.Waiting.Count == 0, bob);
+        fake.Full = 1;
+        ada.Follow(ada.Matchmaker.Search());
+        Until("it is full", () => ada.Update.Ended && ada.Update.Error?.Code == Code.Busy, ada);
+        fake.Full = 0;
+        fake.Gone = true;
+        ada.Follow(ada.Matchmaker.Search());
+        Until("it is gone", () => ada.Update.Ended && ada.Update.Error?.Code == Code.Offline, ada);
+    }
+
+    static void Parties()
+    {
+        var fake = new FakeService(100);
+        Player ada = new Player(fake, "ada"), bob = new Player(fake, "bob");
+        ada.Matchmaker.CreateParty(null, 2, ada.Enter);
+        Until("a party", () => ada.Party != null, ada);
+        bob.Matchmaker.JoinParty(ada.Party.State.Code, null, bob.Enter);
+        Until("two members", () => bob.Party != null && ada.Party.State.Members.Count == 2, ada, bob);
+        ada.Party.Start(new SearchOptions());
+        Until("both search", () => ada.Is(SearchState.Searching) && bob.Is(SearchState.Searching), ada, bob);
+        fake.Match(new[] { "bob" });
+        Until("both are matched", () => ada.Is(SearchState.Matched) && bob.Is(SearchState.Matched), ada, bob);
+        ada.Party.Kick("bob");
+        Until("he is kicked", () => bob.Left == "kicked", ada, bob);
+        ada.Party.Leave();
+        Until("she left", () => ada.Left == "left", ada);
+    }
+
+    static void Restores()
+    {
+        var fake = new FakeService(100);
+        var ada = new Player(fake, "ada");
+        ada.Follow(ada.Matchmaker.Search());
+        Until("she searches", () => ada.Is(SearchState.Searching), ada);
+        ada.Matchmaker.Dispose();
+        var again = new Player(fake, "ada");
+        again.Matchmaker.Restore(r => again.Follow(r.Value));
+        Until("she searches again", () => again.Is(SearchState.Searching), again);
+        fake.Match(new[] { "ada" });
+        Until("she is matched", () => again.Is(SearchState.Matched), again);
+    }
+}
