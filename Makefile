@@ -86,7 +86,7 @@ check-race: redis compilers
 	@$(WITH_C) .ci/test -race -timeout 20m $$(go list $(MODULES:%=./%/...) | grep -vE '/test/(e2e|quality/trial)$$')
 check-e2e: redis
 	@.ci/test -timeout 25m ./test/e2e -args -race-dev
-check-pages: redis compilers build
+check-pages: redis compilers build typescript
 	@.ci/test -timeout 25m ./test/pages -args -bin $(CURDIR)/bin
 check-sdk: sdk
 check-apart: redis $(TOOLS)/golangci-lint
@@ -134,11 +134,13 @@ $(addprefix $(TOOLS)/,buf protoc-gen-go golangci-lint caddy):
 .PHONY: sdk sdk-typescript sdk-cpp sdk-csharp sdk-conformance
 sdk: $(call parts,sdk,typescript cpp csharp conformance) ## Build and test the SDKs, and pack them into bin/sdk/; PART=typescript,cpp,csharp,conformance
 # With the samples, also those in Go, and a page in Chromium.
-sdk-typescript: redis build browser
-	@./.ci/install-sdk
+sdk-typescript: redis build browser typescript
 	$(call build,bin/samples/,./pkg/client/samples/...)
-	@mkdir -p bin/sdk && cd sdk/typescript && npm run --silent build && npm test --silent && \
-		npm pack --silent --pack-destination $(CURDIR)/bin/sdk
+	@cd sdk/typescript && npm test --silent
+.PHONY: typescript
+typescript:
+	@./.ci/install-sdk
+	@mkdir -p bin/sdk && cd sdk/typescript && npm run --silent build && npm pack --silent --pack-destination $(CURDIR)/bin/sdk
 # With both compilers, and with sanitizers by the first.
 sdk-cpp:
 	@./.ci/install-sdk

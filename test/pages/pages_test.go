@@ -28,6 +28,7 @@ func TestCommandsOfPagesRun(t *testing.T) {
 		t.Skip("make check PART=pages builds what it needs")
 	}
 	tree := checkout(t)
+	t.Run("code", func(t *testing.T) { compile(t, tree) })
 	left, unknown := slices.Clone(skipped), maps.Clone(pages)
 	for _, name := range strings.Fields(run(t, tree, "find", ".", "-name", "*.md", "-printf", "%P\n")) {
 		blocks := slices.DeleteFunc(read(t, tree, name), func(b block) bool {
@@ -55,6 +56,8 @@ func TestCommandsOfPagesRun(t *testing.T) {
 func checkout(t *testing.T) string {
 	dir := filepath.Join(t.TempDir(), "matchmaker")
 	run(t, "../..", "bash", "-euo", "pipefail", "-c", `mkdir -p "$0/bin"; cp -r "$1"/{matchmaker,mm,functions} "$0/bin"
+		mkdir -p "$0/bin/sdk" "$0/sdk/typescript"; cp "$1"/sdk/matchmaker-client-*.tgz "$0/bin/sdk"
+		ln -s "$PWD"/sdk/typescript/{dist,node_modules} "$0/sdk/typescript"
 		for file in $(git ls-files --cached --others --exclude-standard); do [ ! -e $file ] || echo $file; done |
 			xargs cp --parents --target-directory "$0"`, dir, *bin)
 	run(t, "../../services", "go", "build", "-o", filepath.Join(dir, "bin/nats-server"),

@@ -24,9 +24,10 @@ const built = `make() { command make --old-file build "$@"; }` + "\n"
 var pages = map[string]page{
 	"README.md": {
 		alone:  true,
-		before: built,
+		before: built + `sed -n '/^` + "```ts/,/^```" + `/p' README.md | grep -v '^` + "```" + `' >match.mjs` + "\n",
 		serve:  map[string]string{"make dev": "bin/mm function list"},
-		games:  []int{2},
+		games:  []int{2, 2},
+		prints: []string{"starting\n", "matched\n"},
 	},
 	"docs/tutorial.md": {
 		// A pair, one who plays a party, eight who play with another one, and a game that is refilled.
