@@ -204,6 +204,55 @@ func (c *Client) ErasePlayer(ctx context.Context, playerID string) (*ErasedPlaye
 	})
 }
 
+// ListWebhooks: List the webhooks, and how the delivery to each is.
+//
+// The settings of the project say which there are.
+func (c *Client) ListWebhooks(ctx context.Context) ([]WebhookStatus, error) {
+	var answer struct {
+		List []WebhookStatus `json:"webhooks"`
+	}
+	err := c.call(ctx, plainCall{
+		method: http.MethodGet, path: "v1/webhooks",
+		repeatable: true,
+	}, &answer)
+	return answer.List, err
+}
+
+// ListDeadLetters: List the events that a webhook did not take.
+//
+// The oldest first. The newest 256 are kept, and 512 KiB of them.
+func (c *Client) ListDeadLetters(ctx context.Context, webhook string) ([]DeadLetter, error) {
+	var answer struct {
+		List []DeadLetter `json:"deadLetters"`
+	}
+	err := c.call(ctx, plainCall{
+		method: http.MethodGet, path: "v1/webhooks/{webhook}/deadletters",
+		segments:   []string{webhook},
+		repeatable: true,
+	}, &answer)
+	return answer.List, err
+}
+
+// DeleteDeadLetter: Delete a dead letter.
+func (c *Client) DeleteDeadLetter(ctx context.Context, webhook string, letter string) error {
+	return c.call(ctx, plainCall{
+		method: http.MethodDelete, path: "v1/webhooks/{webhook}/deadletters/{letter}",
+		segments:   []string{webhook, letter},
+		repeatable: true,
+		removes:    true,
+	}, nil)
+}
+
+// SendDeadLetter: Send a dead letter again.
+//
+// It is sent once, now, and is deleted if the webhook takes it.
+func (c *Client) SendDeadLetter(ctx context.Context, webhook string, letter string) (*SentLetter, error) {
+	return ask[SentLetter](ctx, c, plainCall{
+		method: http.MethodPost, path: "v1/webhooks/{webhook}/deadletters/{letter}/actions/send",
+		segments: []string{webhook, letter},
+	})
+}
+
 // ListRegions: List the regions whose latency can be measured.
 func (c *Client) ListRegions(ctx context.Context) (*Regions, error) {
 	return ask[Regions](ctx, c, plainCall{

@@ -158,6 +158,63 @@ type ProjectSettings struct {
 	// sets those. At most 256.
 	Properties map[string]PropertyRule `json:"properties,omitzero"`
 	Support    *SupportRules           `json:"support,omitzero"`
+	// Where events are sent, by a name of 1 to 32 of `a` to `z`, `0` to `9` and `-`. At most 8.
+	Webhooks map[string]Webhook `json:"webhooks,omitzero"`
+}
+
+// Webhook: A URL to which events are sent, as CloudEvents that are signed as Standard Webhooks says.
+type Webhook struct {
+	// https, with port 443 or from 1024 on; or `nats:`, the NATS of the service.
+	URL string `json:"url"`
+	// Kinds of events, such as `assigned`; `*` for all. A `gap` is always sent.
+	Events []string `json:"events"`
+	// `whsec_` and Base64 of 24 to 64 bytes. Answers have `********`, which in a PUT stands for the stored one, as
+	// does its absence. One that was replaced signs, too, for a day.
+	Secret string `json:"secret,omitzero"`
+}
+
+// WebhookStatus: A webhook, and how the delivery to it is.
+type WebhookStatus struct {
+	Name   string   `json:"name"`
+	URL    string   `json:"url"`
+	Events []string `json:"events"`
+	// `failing`: it took nothing lately; it gets one request at a time, at most a minute apart.
+	State string `json:"state"`
+	// When this state began; absent if it was always so.
+	Since string `json:"since,omitzero"`
+	// When it took an event last.
+	Delivered string `json:"delivered,omitzero"`
+	// Of its last answer; absent if there was none.
+	Status int `json:"status,omitzero"`
+	// Why the last request failed.
+	Reason string `json:"reason,omitzero"`
+	// How many events it did not take.
+	DeadLetters int `json:"deadLetters"`
+}
+
+// DeadLetter: An event that a webhook did not take.
+type DeadLetter struct {
+	// Of the event.
+	ID string `json:"id"`
+	// When it was given up.
+	Time  string `json:"time"`
+	Tries int    `json:"tries"`
+	// Of the last answer; absent if there was none.
+	Status int `json:"status,omitzero"`
+	// Why the last request failed.
+	Reason string `json:"reason,omitzero"`
+	// The CloudEvent.
+	Event Object `json:"event"`
+}
+
+// SentLetter: What became of a dead letter that was sent again.
+type SentLetter struct {
+	ID        string `json:"id"`
+	Delivered bool   `json:"delivered"`
+	// Of the answer; absent if there was none.
+	Status int `json:"status,omitzero"`
+	// Why it was not delivered.
+	Reason string `json:"reason,omitzero"`
 }
 
 // SupportRules: What developers with the role Support may see besides.
@@ -242,8 +299,10 @@ type ErasedPlayer struct {
 	// Tickets that ended, or that the player was taken out of.
 	Tickets int `json:"tickets"`
 	// Whether the player left a party.
-	Party   bool            `json:"party"`
-	Remains []PlayerRemains `json:"remains"`
+	Party bool `json:"party"`
+	// Dead letters of webhooks that were deleted, since they named the player or a ticket.
+	DeadLetters int             `json:"deadLetters,omitzero"`
+	Remains     []PlayerRemains `json:"remains"`
 }
 
 // PlayerRemains: What names a player and is stored on.

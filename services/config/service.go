@@ -46,6 +46,8 @@ type Options struct {
 	// CheckHosting says why a project may not use a hosting; nil where the rules of hosting are not known. Then players
 	// get an error instead of a server.
 	CheckHosting func(project string, h *pb.Hosting) error
+	// WebhooksChanged is called after the settings of a project were replaced; may be nil.
+	WebhooksChanged func()
 	// Tracer makes the spans of runs; the zero Tracer makes none.
 	Tracer telemetry.Tracer
 	// JudgeTime is how long a request waits for what a function says of its settings; 2 s when it is 0.

@@ -56,6 +56,16 @@ func settingsOf(p *pb.ProjectSettings) response.ProjectSettings {
 			b.Properties[rule.GetProperty()] = response.PropertyRule{SetBy: rule.GetSetBy(), Claim: rule.GetClaim()}
 		}
 	}
+	for _, w := range p.GetWebhooks() {
+		if b.Webhooks == nil {
+			b.Webhooks = map[string]response.Webhook{}
+		}
+		one := response.Webhook{URL: w.GetUrl(), Events: w.GetEvents()}
+		if len(w.GetSecrets()) > 0 {
+			one.Secret = mask
+		}
+		b.Webhooks[w.GetName()] = one
+	}
 	return b
 }
 
@@ -97,15 +107,20 @@ func (s *service) putSettings(c echo.Context) error {
 		return err
 	}
 	p.ChangedBy = caller.Subject
-	if err := s.storeSettings(c.Request().Context(), c.Param("project"), p, asked); err != nil {
-		return err
+	if err := s.storeSettings(c.Request().Context(), c.Param("project"), p, r.Secrets, asked); err != nil {
+		return respondRefused(c, err)
+	}
+	if s.WebhooksChanged != nil {
+		s.WebhooksChanged()
 	}
 	return respondSettings(c, p)
 }
 
-// storeSettings replaces the settings, if those that are there are what the condition asks for.
-func (s *service) storeSettings(ctx context.Context, project string, p *pb.ProjectSettings, asked condition) error {
-	if asked.none() {
+// storeSettings replaces the settings, if those that are there are what the condition asks for. secrets are those of
+// webhooks that were sent.
+func (s *service) storeSettings(ctx context.Context, project string, p *pb.ProjectSettings,
+	secrets map[string]string, asked condition) error {
+	if asked.none() && len(p.GetWebhooks()) == 0 {
 		return s.Store.PutSettings(ctx, project, p, state.AnyRevision)
 	}
 	for {
@@ -116,6 +131,9 @@ func (s *service) storeSettings(ctx context.Context, project string, p *pb.Proje
 		if revision := there.GetRevision(); asked.match != nil && !areAny(asked.match, revision) ||
 			areAny(asked.noneMatch, revision) {
 			return settingsConditionFailed(there.GetRevision())
+		}
+		if err := s.sealWebhooks(project, p, secrets, there); err != nil {
+			return err
 		}
 		// When another request was faster, check again whether the condition holds.
 		if err := s.Store.PutSettings(ctx, project, p, there.GetRevision()); problem.KindOf(err) != problem.Conflict {

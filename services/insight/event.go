@@ -52,6 +52,9 @@ func scoreOf(e *pb.Event) *float64 {
 	return &score
 }
 
+// EncodeEvent returns an event as JSON, as GET /events has it. id is the place behind it.
+func EncodeEvent(id string, e *pb.Event) ([]byte, error) { return encodeEvent(id, e, nil) }
+
 // encodeEvent returns an event as JSON. id is the place behind it.
 func encodeEvent(id string, e *pb.Event, a arrivals) ([]byte, error) {
 	one := response.Event{

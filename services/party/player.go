@@ -179,7 +179,9 @@ func (s *service) eraseOf(ctx context.Context, project, player string) (*respons
 			return nil, err
 		}
 	}
+	var tickets []string
 	err = s.Store.FindPlayer(ctx, project, player, func(m state.Mentions) error {
+		tickets = append(tickets, m.Tickets...)
 		for _, id := range m.Tickets {
 			if err := s.eraseTicket(ctx, project, id, player); err != nil {
 				return err
@@ -190,6 +192,9 @@ func (s *service) eraseOf(ctx context.Context, project, player string) (*respons
 		return nil
 	})
 	if err != nil {
+		return nil, err
+	}
+	if done.DeadLetters, err = s.Store.ForgetInDeadLetters(ctx, project, player, tickets); err != nil {
 		return nil, err
 	}
 	penalties := &response.PlayerExport{Player: player, Complete: true}

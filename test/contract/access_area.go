@@ -62,8 +62,8 @@ func (t *trial) endpoints() []endpoint {
 func looks() []request {
 	var all []request
 	for _, path := range []string{
-		"configs", "configs/x", "configs/x/history", "settings", "settings/history", "functions", "functions/x",
-		"functions/x/log", "functions/x/versions", "tickets/x/explanation", "events", "matches/x",
+		"configs", "configs/x", "configs/x/history", "settings", "settings/history", "webhooks", "functions",
+		"functions/x", "functions/x/log", "functions/x/versions", "tickets/x/explanation", "events", "matches/x",
 		"matches/report",
 	} {
 		all = append(all, request{as: Developer, method: http.MethodGet, path: path})

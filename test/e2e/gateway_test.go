@@ -319,6 +319,8 @@ func checkRoutes(t *testing.T, s *system) {
 		{"GET", base + "/settings", "config", 401},
 		{"PUT", base + "/settings", "config", 401},
 		{"GET", base + "/settings/history", "config", 401},
+		{"GET", base + "/webhooks", "config", 401},
+		{"POST", base + "/webhooks/w/deadletters/1/actions/send", "config", 401},
 		{"GET", base + "/configs/tickets", "config", 401},
 		{"GET", base + "/players/ada", "party", 401},
 		{"DELETE", base + "/players/ada", "party", 401},

@@ -437,7 +437,7 @@ func (w *walk) rest(t *testing.T) {
 var walkStays = []string{
 	"configs", "revisions", "revision", "confignames", "configchanges", "confighistory", "settings", "queues", "functions",
 	"unused", "feed", "seq", "feedname", "streams", "history", "told", "published", "lease", "rates", "served", "credit",
-	"unserved",
+	"unserved", "webhooks",
 }
 
 func TestWalkOverEveryScript(t *testing.T) {

@@ -54,6 +54,7 @@ var walkSteps = []walkStep{
 	{"put config", 1, false, (*walk).putConfig},
 	{"delete config", 1, false, (*walk).deleteConfig},
 	{"settings", 1, false, (*walk).putSettings},
+	{"webhooks", 1, false, (*walk).noteWebhooks},
 	{"function", 1, false, (*walk).putFunction},
 	{"forget player", 1, false, (*walk).forgetPlayer},
 	{"lead", 2, false, (*walk).lead},
@@ -674,11 +675,25 @@ func (w *walk) putSettings() func() error {
 	if w.IntN(2) == 0 {
 		s.Acceptance = &pb.AcceptanceRules{FirstPause: 20_000, LongestPause: 60_000}
 	}
+	for _, name := range []string{"one", "two"}[:w.IntN(3)] {
+		s.Webhooks = append(s.Webhooks, &pb.Webhook{Name: name})
+	}
 	return func() error {
 		err := w.store.PutSettings(w.ctx, walkProject, s, state.AnyRevision)
 		if now, failure := w.calm.Settings(w.ctx, walkProject); failure == nil {
 			w.settings = now
 		}
+		return err
+	}
+}
+
+// noteWebhooks is what one of two replicas notes, or that it stops.
+func (w *walk) noteWebhooks() func() error {
+	owner, hold := w.one([]string{"replica-1", "replica-2"}), []time.Duration{0, 10 * time.Second}[w.IntN(2)]
+	note := state.WebhookNote{Name: w.one([]string{"one", "two"}), Place: string(w.text()),
+		Letters: []state.DeadLetter{{ID: "letter", Text: w.one([]string{"", "{}"})}}}
+	return func() error {
+		_, err := w.store.NoteWebhooks(w.ctx, walkProject, owner, hold, note)
 		return err
 	}
 }

@@ -73,6 +73,9 @@ const (
 	Event_KIND_DECLINED Event_Kind = 17
 	// KIND_FUNCTION: the uploads of the function changed, as reason says. It has no tickets.
 	Event_KIND_FUNCTION Event_Kind = 20
+	// KIND_WEBHOOK: the delivery to a webhook fails, or works again, as reason says; detail names the webhook and says
+	// why. It has no tickets.
+	Event_KIND_WEBHOOK Event_Kind = 30
 )
 
 // Enum value maps for Event_Kind.
@@ -95,6 +98,7 @@ var (
 		16: "KIND_ACCEPTED",
 		17: "KIND_DECLINED",
 		20: "KIND_FUNCTION",
+		30: "KIND_WEBHOOK",
 	}
 	Event_Kind_value = map[string]int32{
 		"KIND_UNSPECIFIED": 0,
@@ -114,6 +118,7 @@ var (
 		"KIND_ACCEPTED":    16,
 		"KIND_DECLINED":    17,
 		"KIND_FUNCTION":    20,
+		"KIND_WEBHOOK":     30,
 	}
 )
 
@@ -260,6 +265,9 @@ type Event struct {
 	//	                canary: the upload runs for a part of the configs, or of the time
 	//	                withdrawn: it does so no more; detail says why
 	//	                deleted: the function was deleted
+	//	KIND_WEBHOOK    failing: its endpoint took nothing lately
+	//	                recovered: it takes events again
+	//	                dead: an event was given up, and is a dead letter of the webhook
 	//	KIND_GAP        trimmed: the history was trimmed before it was published
 	//	                replaced: the service's state was lost, or restored to an earlier one
 	Reason string `protobuf:"bytes,8,opt,name=reason,proto3" json:"reason,omitempty"`
@@ -759,7 +767,7 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\x06Events\x12\x18\n" +
 	"\aproject\x18\x01 \x01(\tR\aproject\x12,\n" +
 	"\x06events\x18\x02 \x03(\v2\x14.matchmaker.v1.EventR\x06events\x123\n" +
-	"\bbookmark\x18\x03 \x01(\v2\x17.matchmaker.v1.BookmarkR\bbookmark\"\xba\b\n" +
+	"\bbookmark\x18\x03 \x01(\v2\x17.matchmaker.v1.BookmarkR\bbookmark\"\xcc\b\n" +
 	"\x05Event\x12-\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x19.matchmaker.v1.Event.KindR\x04kind\x12\x12\n" +
 	"\x04time\x18\x02 \x01(\x03R\x04time\x12\x18\n" +
@@ -791,7 +799,7 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"attributes\x12\x18\n" +
 	"\aparties\x18\x18 \x03(\rR\aparties\x12\x0e\n" +
 	"\x02by\x18\x19 \x01(\tR\x02by\x12\x14\n" +
-	"\x05place\x18\x1a \x01(\tR\x05place\"\xc3\x02\n" +
+	"\x05place\x18\x1a \x01(\tR\x05place\"\xd5\x02\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fKIND_CREATED\x10\x01\x12\x10\n" +
@@ -810,7 +818,8 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\rKIND_UNSERVED\x10\x0f\x12\x11\n" +
 	"\rKIND_ACCEPTED\x10\x10\x12\x11\n" +
 	"\rKIND_DECLINED\x10\x11\x12\x11\n" +
-	"\rKIND_FUNCTION\x10\x14\"8\n" +
+	"\rKIND_FUNCTION\x10\x14\x12\x10\n" +
+	"\fKIND_WEBHOOK\x10\x1e\"8\n" +
 	"\fEventMeasure\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x01R\x05value\"[\n" +

@@ -2612,7 +2612,9 @@ type ProjectSettings struct {
 	// support_properties: developers with the role Support see properties of tickets.
 	SupportProperties bool `protobuf:"varint,8,opt,name=support_properties,json=supportProperties,proto3" json:"support_properties,omitempty"`
 	// properties are the names that not everybody may set, in the order of the names.
-	Properties    []*PropertyRule `protobuf:"bytes,9,rep,name=properties,proto3" json:"properties,omitempty"`
+	Properties []*PropertyRule `protobuf:"bytes,9,rep,name=properties,proto3" json:"properties,omitempty"`
+	// webhooks are where events are sent, in the order of their names.
+	Webhooks      []*Webhook `protobuf:"bytes,20,rep,name=webhooks,proto3" json:"webhooks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2703,6 +2705,146 @@ func (x *ProjectSettings) GetProperties() []*PropertyRule {
 	return nil
 }
 
+func (x *ProjectSettings) GetWebhooks() []*Webhook {
+	if x != nil {
+		return x.Webhooks
+	}
+	return nil
+}
+
+// Webhook is where events of a project are sent.
+type Webhook struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Url   string                 `protobuf:"bytes,2,opt,name=url,proto3" json:"url,omitempty"`
+	// events are the names of the kinds that are sent, or "*" for all.
+	Events []string `protobuf:"bytes,3,rep,name=events,proto3" json:"events,omitempty"`
+	// secrets are encrypted WebhookSecrets.
+	Secrets       []byte `protobuf:"bytes,4,opt,name=secrets,proto3" json:"secrets,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Webhook) Reset() {
+	*x = Webhook{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Webhook) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Webhook) ProtoMessage() {}
+
+func (x *Webhook) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Webhook.ProtoReflect.Descriptor instead.
+func (*Webhook) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *Webhook) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Webhook) GetUrl() string {
+	if x != nil {
+		return x.Url
+	}
+	return ""
+}
+
+func (x *Webhook) GetEvents() []string {
+	if x != nil {
+		return x.Events
+	}
+	return nil
+}
+
+func (x *Webhook) GetSecrets() []byte {
+	if x != nil {
+		return x.Secrets
+	}
+	return nil
+}
+
+// WebhookSecrets sign what a webhook sends.
+type WebhookSecrets struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Current []byte                 `protobuf:"bytes,1,opt,name=current,proto3" json:"current,omitempty"`
+	// previous signs too, until a time in Unix milliseconds; absent when the secret was never replaced.
+	Previous      []byte `protobuf:"bytes,2,opt,name=previous,proto3" json:"previous,omitempty"`
+	Until         int64  `protobuf:"varint,3,opt,name=until,proto3" json:"until,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WebhookSecrets) Reset() {
+	*x = WebhookSecrets{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WebhookSecrets) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WebhookSecrets) ProtoMessage() {}
+
+func (x *WebhookSecrets) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WebhookSecrets.ProtoReflect.Descriptor instead.
+func (*WebhookSecrets) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *WebhookSecrets) GetCurrent() []byte {
+	if x != nil {
+		return x.Current
+	}
+	return nil
+}
+
+func (x *WebhookSecrets) GetPrevious() []byte {
+	if x != nil {
+		return x.Previous
+	}
+	return nil
+}
+
+func (x *WebhookSecrets) GetUntil() int64 {
+	if x != nil {
+		return x.Until
+	}
+	return 0
+}
+
 // AcceptanceRules say how long players who declined a match or did not answer it pause before their next ticket.
 type AcceptanceRules struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2715,7 +2857,7 @@ type AcceptanceRules struct {
 
 func (x *AcceptanceRules) Reset() {
 	*x = AcceptanceRules{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[30]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2727,7 +2869,7 @@ func (x *AcceptanceRules) String() string {
 func (*AcceptanceRules) ProtoMessage() {}
 
 func (x *AcceptanceRules) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[30]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2740,7 +2882,7 @@ func (x *AcceptanceRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AcceptanceRules.ProtoReflect.Descriptor instead.
 func (*AcceptanceRules) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{30}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *AcceptanceRules) GetFirstPause() int64 {
@@ -2779,7 +2921,7 @@ type TicketRules struct {
 
 func (x *TicketRules) Reset() {
 	*x = TicketRules{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[31]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2791,7 +2933,7 @@ func (x *TicketRules) String() string {
 func (*TicketRules) ProtoMessage() {}
 
 func (x *TicketRules) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[31]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2804,7 +2946,7 @@ func (x *TicketRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TicketRules.ProtoReflect.Descriptor instead.
 func (*TicketRules) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{31}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *TicketRules) GetPlayerLimit() int64 {
@@ -2863,7 +3005,7 @@ type AttributeRule struct {
 
 func (x *AttributeRule) Reset() {
 	*x = AttributeRule{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[32]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2875,7 +3017,7 @@ func (x *AttributeRule) String() string {
 func (*AttributeRule) ProtoMessage() {}
 
 func (x *AttributeRule) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[32]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2888,7 +3030,7 @@ func (x *AttributeRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttributeRule.ProtoReflect.Descriptor instead.
 func (*AttributeRule) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{32}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *AttributeRule) GetAttribute() string {
@@ -2927,7 +3069,7 @@ type PropertyRule struct {
 
 func (x *PropertyRule) Reset() {
 	*x = PropertyRule{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[33]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2939,7 +3081,7 @@ func (x *PropertyRule) String() string {
 func (*PropertyRule) ProtoMessage() {}
 
 func (x *PropertyRule) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[33]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2952,7 +3094,7 @@ func (x *PropertyRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PropertyRule.ProtoReflect.Descriptor instead.
 func (*PropertyRule) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{33}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *PropertyRule) GetProperty() string {
@@ -2990,7 +3132,7 @@ type Waits struct {
 
 func (x *Waits) Reset() {
 	*x = Waits{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[34]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3002,7 +3144,7 @@ func (x *Waits) String() string {
 func (*Waits) ProtoMessage() {}
 
 func (x *Waits) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[34]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3015,7 +3157,7 @@ func (x *Waits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waits.ProtoReflect.Descriptor instead.
 func (*Waits) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{34}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Waits) GetAt() int64 {
@@ -3053,7 +3195,7 @@ type WaitClass struct {
 
 func (x *WaitClass) Reset() {
 	*x = WaitClass{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[35]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3065,7 +3207,7 @@ func (x *WaitClass) String() string {
 func (*WaitClass) ProtoMessage() {}
 
 func (x *WaitClass) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[35]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3078,7 +3220,7 @@ func (x *WaitClass) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitClass.ProtoReflect.Descriptor instead.
 func (*WaitClass) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{35}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *WaitClass) GetClass() uint64 {
@@ -3122,7 +3264,7 @@ type WaitEvidence struct {
 
 func (x *WaitEvidence) Reset() {
 	*x = WaitEvidence{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[36]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3134,7 +3276,7 @@ func (x *WaitEvidence) String() string {
 func (*WaitEvidence) ProtoMessage() {}
 
 func (x *WaitEvidence) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[36]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3147,7 +3289,7 @@ func (x *WaitEvidence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitEvidence.ProtoReflect.Descriptor instead.
 func (*WaitEvidence) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{36}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *WaitEvidence) GetWaited() []float32 {
@@ -3183,7 +3325,7 @@ type ReportSlot struct {
 
 func (x *ReportSlot) Reset() {
 	*x = ReportSlot{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[37]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3195,7 +3337,7 @@ func (x *ReportSlot) String() string {
 func (*ReportSlot) ProtoMessage() {}
 
 func (x *ReportSlot) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[37]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3208,7 +3350,7 @@ func (x *ReportSlot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportSlot.ProtoReflect.Descriptor instead.
 func (*ReportSlot) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{37}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ReportSlot) GetSeries() []*ReportSeries {
@@ -3248,7 +3390,7 @@ type ReportSeries struct {
 
 func (x *ReportSeries) Reset() {
 	*x = ReportSeries{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[38]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3260,7 +3402,7 @@ func (x *ReportSeries) String() string {
 func (*ReportSeries) ProtoMessage() {}
 
 func (x *ReportSeries) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[38]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3273,7 +3415,7 @@ func (x *ReportSeries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportSeries.ProtoReflect.Descriptor instead.
 func (*ReportSeries) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{38}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ReportSeries) GetConfig() string {
@@ -3376,7 +3518,7 @@ type ReportDistribution struct {
 
 func (x *ReportDistribution) Reset() {
 	*x = ReportDistribution{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[39]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3388,7 +3530,7 @@ func (x *ReportDistribution) String() string {
 func (*ReportDistribution) ProtoMessage() {}
 
 func (x *ReportDistribution) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[39]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3401,7 +3543,7 @@ func (x *ReportDistribution) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportDistribution.ProtoReflect.Descriptor instead.
 func (*ReportDistribution) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{39}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ReportDistribution) GetKind() string {
@@ -3462,7 +3604,7 @@ type Capture struct {
 
 func (x *Capture) Reset() {
 	*x = Capture{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[40]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3474,7 +3616,7 @@ func (x *Capture) String() string {
 func (*Capture) ProtoMessage() {}
 
 func (x *Capture) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[40]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3487,7 +3629,7 @@ func (x *Capture) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Capture.ProtoReflect.Descriptor instead.
 func (*Capture) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{40}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Capture) GetConfig() string {
@@ -3827,7 +3969,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x0fattribute_names\x18\x02 \x03(\tR\x0eattributeNames\x12)\n" +
 	"\x10attribute_values\x18\x03 \x03(\x01R\x0fattributeValues\x12\x12\n" +
 	"\x04team\x18\x05 \x01(\tR\x04team\x12\x12\n" +
-	"\x04role\x18\x06 \x01(\tR\x04roleJ\x04\b\x04\x10\x05\"\x86\x03\n" +
+	"\x04role\x18\x06 \x01(\tR\x04roleJ\x04\b\x04\x10\x05\"\xba\x03\n" +
 	"\x0fProjectSettings\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x03R\brevision\x12\x18\n" +
 	"\achanged\x18\x02 \x01(\x03R\achanged\x12\x1d\n" +
@@ -3843,7 +3985,17 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x12support_properties\x18\b \x01(\bR\x11supportProperties\x12;\n" +
 	"\n" +
 	"properties\x18\t \x03(\v2\x1b.matchmaker.v1.PropertyRuleR\n" +
-	"properties\"W\n" +
+	"properties\x122\n" +
+	"\bwebhooks\x18\x14 \x03(\v2\x16.matchmaker.v1.WebhookR\bwebhooks\"a\n" +
+	"\aWebhook\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
+	"\x03url\x18\x02 \x01(\tR\x03url\x12\x16\n" +
+	"\x06events\x18\x03 \x03(\tR\x06events\x12\x18\n" +
+	"\asecrets\x18\x04 \x01(\fR\asecrets\"\\\n" +
+	"\x0eWebhookSecrets\x12\x18\n" +
+	"\acurrent\x18\x01 \x01(\fR\acurrent\x12\x1a\n" +
+	"\bprevious\x18\x02 \x01(\fR\bprevious\x12\x14\n" +
+	"\x05until\x18\x03 \x01(\x03R\x05until\"W\n" +
 	"\x0fAcceptanceRules\x12\x1f\n" +
 	"\vfirst_pause\x18\x01 \x01(\x03R\n" +
 	"firstPause\x12#\n" +
@@ -3923,7 +4075,7 @@ func file_matchmaker_v1_record_proto_rawDescGZIP() []byte {
 	return file_matchmaker_v1_record_proto_rawDescData
 }
 
-var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
+var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 48)
 var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*Ticket)(nil),             // 0: matchmaker.v1.Ticket
 	(*Player)(nil),             // 1: matchmaker.v1.Player
@@ -3955,30 +4107,32 @@ var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*Roster)(nil),             // 27: matchmaker.v1.Roster
 	(*RosterPlayer)(nil),       // 28: matchmaker.v1.RosterPlayer
 	(*ProjectSettings)(nil),    // 29: matchmaker.v1.ProjectSettings
-	(*AcceptanceRules)(nil),    // 30: matchmaker.v1.AcceptanceRules
-	(*TicketRules)(nil),        // 31: matchmaker.v1.TicketRules
-	(*AttributeRule)(nil),      // 32: matchmaker.v1.AttributeRule
-	(*PropertyRule)(nil),       // 33: matchmaker.v1.PropertyRule
-	(*Waits)(nil),              // 34: matchmaker.v1.Waits
-	(*WaitClass)(nil),          // 35: matchmaker.v1.WaitClass
-	(*WaitEvidence)(nil),       // 36: matchmaker.v1.WaitEvidence
-	(*ReportSlot)(nil),         // 37: matchmaker.v1.ReportSlot
-	(*ReportSeries)(nil),       // 38: matchmaker.v1.ReportSeries
-	(*ReportDistribution)(nil), // 39: matchmaker.v1.ReportDistribution
-	(*Capture)(nil),            // 40: matchmaker.v1.Capture
-	nil,                        // 41: matchmaker.v1.Ticket.PropertiesEntry
-	nil,                        // 42: matchmaker.v1.Player.PropertiesEntry
-	nil,                        // 43: matchmaker.v1.Config.PoolsEntry
-	nil,                        // 44: matchmaker.v1.Proposal.TicketPropertiesEntry
-	nil,                        // 45: matchmaker.v1.Backfill.PropertiesEntry
+	(*Webhook)(nil),            // 30: matchmaker.v1.Webhook
+	(*WebhookSecrets)(nil),     // 31: matchmaker.v1.WebhookSecrets
+	(*AcceptanceRules)(nil),    // 32: matchmaker.v1.AcceptanceRules
+	(*TicketRules)(nil),        // 33: matchmaker.v1.TicketRules
+	(*AttributeRule)(nil),      // 34: matchmaker.v1.AttributeRule
+	(*PropertyRule)(nil),       // 35: matchmaker.v1.PropertyRule
+	(*Waits)(nil),              // 36: matchmaker.v1.Waits
+	(*WaitClass)(nil),          // 37: matchmaker.v1.WaitClass
+	(*WaitEvidence)(nil),       // 38: matchmaker.v1.WaitEvidence
+	(*ReportSlot)(nil),         // 39: matchmaker.v1.ReportSlot
+	(*ReportSeries)(nil),       // 40: matchmaker.v1.ReportSeries
+	(*ReportDistribution)(nil), // 41: matchmaker.v1.ReportDistribution
+	(*Capture)(nil),            // 42: matchmaker.v1.Capture
+	nil,                        // 43: matchmaker.v1.Ticket.PropertiesEntry
+	nil,                        // 44: matchmaker.v1.Player.PropertiesEntry
+	nil,                        // 45: matchmaker.v1.Config.PoolsEntry
+	nil,                        // 46: matchmaker.v1.Proposal.TicketPropertiesEntry
+	nil,                        // 47: matchmaker.v1.Backfill.PropertiesEntry
 }
 var file_matchmaker_v1_record_proto_depIdxs = []int32{
-	41, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
+	43, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
 	1,  // 1: matchmaker.v1.Ticket.players:type_name -> matchmaker.v1.Player
-	42, // 2: matchmaker.v1.Player.properties:type_name -> matchmaker.v1.Player.PropertiesEntry
+	44, // 2: matchmaker.v1.Player.properties:type_name -> matchmaker.v1.Player.PropertiesEntry
 	5,  // 3: matchmaker.v1.Filter.segmentation:type_name -> matchmaker.v1.Segmentation
 	4,  // 4: matchmaker.v1.Pool.filters:type_name -> matchmaker.v1.Filter
-	43, // 5: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
+	45, // 5: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
 	7,  // 6: matchmaker.v1.Config.hosting:type_name -> matchmaker.v1.Hosting
 	10, // 7: matchmaker.v1.Config.report:type_name -> matchmaker.v1.Report
 	16, // 8: matchmaker.v1.Function.manifest:type_name -> matchmaker.v1.Manifest
@@ -3988,7 +4142,7 @@ var file_matchmaker_v1_record_proto_depIdxs = []int32{
 	13, // 12: matchmaker.v1.Function.canary_ended:type_name -> matchmaker.v1.CanaryEnd
 	16, // 13: matchmaker.v1.FunctionVersion.manifest:type_name -> matchmaker.v1.Manifest
 	17, // 14: matchmaker.v1.Proposal.teams:type_name -> matchmaker.v1.Team
-	44, // 15: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
+	46, // 15: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
 	18, // 16: matchmaker.v1.Proposal.hosting:type_name -> matchmaker.v1.HostingOverride
 	23, // 17: matchmaker.v1.Proposal.filling:type_name -> matchmaker.v1.Filling
 	20, // 18: matchmaker.v1.Proposal.measures:type_name -> matchmaker.v1.Measures
@@ -3999,24 +4153,25 @@ var file_matchmaker_v1_record_proto_depIdxs = []int32{
 	7,  // 23: matchmaker.v1.Match.hosting:type_name -> matchmaker.v1.Hosting
 	3,  // 24: matchmaker.v1.Match.traced:type_name -> matchmaker.v1.Traced
 	7,  // 25: matchmaker.v1.GameServer.hosting:type_name -> matchmaker.v1.Hosting
-	45, // 26: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
+	47, // 26: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
 	27, // 27: matchmaker.v1.Backfill.roster:type_name -> matchmaker.v1.Roster
 	28, // 28: matchmaker.v1.Roster.players:type_name -> matchmaker.v1.RosterPlayer
-	32, // 29: matchmaker.v1.ProjectSettings.attributes:type_name -> matchmaker.v1.AttributeRule
-	31, // 30: matchmaker.v1.ProjectSettings.tickets:type_name -> matchmaker.v1.TicketRules
-	30, // 31: matchmaker.v1.ProjectSettings.acceptance:type_name -> matchmaker.v1.AcceptanceRules
-	33, // 32: matchmaker.v1.ProjectSettings.properties:type_name -> matchmaker.v1.PropertyRule
-	9,  // 33: matchmaker.v1.Waits.configs:type_name -> matchmaker.v1.Config
-	35, // 34: matchmaker.v1.Waits.classes:type_name -> matchmaker.v1.WaitClass
-	36, // 35: matchmaker.v1.WaitClass.seen:type_name -> matchmaker.v1.WaitEvidence
-	38, // 36: matchmaker.v1.ReportSlot.series:type_name -> matchmaker.v1.ReportSeries
-	39, // 37: matchmaker.v1.ReportSeries.distributions:type_name -> matchmaker.v1.ReportDistribution
-	6,  // 38: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
-	39, // [39:39] is the sub-list for method output_type
-	39, // [39:39] is the sub-list for method input_type
-	39, // [39:39] is the sub-list for extension type_name
-	39, // [39:39] is the sub-list for extension extendee
-	0,  // [0:39] is the sub-list for field type_name
+	34, // 29: matchmaker.v1.ProjectSettings.attributes:type_name -> matchmaker.v1.AttributeRule
+	33, // 30: matchmaker.v1.ProjectSettings.tickets:type_name -> matchmaker.v1.TicketRules
+	32, // 31: matchmaker.v1.ProjectSettings.acceptance:type_name -> matchmaker.v1.AcceptanceRules
+	35, // 32: matchmaker.v1.ProjectSettings.properties:type_name -> matchmaker.v1.PropertyRule
+	30, // 33: matchmaker.v1.ProjectSettings.webhooks:type_name -> matchmaker.v1.Webhook
+	9,  // 34: matchmaker.v1.Waits.configs:type_name -> matchmaker.v1.Config
+	37, // 35: matchmaker.v1.Waits.classes:type_name -> matchmaker.v1.WaitClass
+	38, // 36: matchmaker.v1.WaitClass.seen:type_name -> matchmaker.v1.WaitEvidence
+	40, // 37: matchmaker.v1.ReportSlot.series:type_name -> matchmaker.v1.ReportSeries
+	41, // 38: matchmaker.v1.ReportSeries.distributions:type_name -> matchmaker.v1.ReportDistribution
+	6,  // 39: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
+	40, // [40:40] is the sub-list for method output_type
+	40, // [40:40] is the sub-list for method input_type
+	40, // [40:40] is the sub-list for extension type_name
+	40, // [40:40] is the sub-list for extension extendee
+	0,  // [0:40] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_record_proto_init() }
@@ -4034,7 +4189,7 @@ func file_matchmaker_v1_record_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_record_proto_rawDesc), len(file_matchmaker_v1_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   46,
+			NumMessages:   48,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

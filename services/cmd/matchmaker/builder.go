@@ -47,6 +47,7 @@ import (
 	"matchmaker.dev/services/runner"
 	"matchmaker.dev/services/ticket"
 	"matchmaker.dev/services/ticket/seat"
+	"matchmaker.dev/services/webhook"
 )
 
 // builder makes the parts of a process out of its settings and connections.
@@ -320,9 +321,18 @@ func (b *builder) config() error {
 			return rules.Check(project, provider.Hosting{Profile: h.GetProfile(), Fleet: h.GetFleet()})
 		}
 	}
+	webhooks, err := webhook.New(webhook.Options{
+		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Name: b.name, Settings: b.settings.Webhooks,
+		Keys: b.keys, Limit: b.limit("configs"), Encode: insight.EncodeEvent, Meter: b.telemetry.Meter,
+	})
+	if err != nil {
+		return err
+	}
+	b.add(webhooks.Part())
 	b.add(config.New(config.Options{
 		Store: b.store, Bus: b.bus, Verifier: b.verifier, Log: b.log, Limit: b.limit("configs"),
-		Limits: b.settings.Definitions, Keys: b.keys, CheckHosting: check, Tracer: b.tracer("config"),
+		Limits: b.settings.Definitions, Keys: b.keys, CheckHosting: check, WebhooksChanged: webhooks.Changed,
+		Tracer: b.tracer("config"),
 	}))
 	return nil
 }

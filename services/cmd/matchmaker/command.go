@@ -78,7 +78,7 @@ func services() []service {
 			return kong.Plugins{&s.Hosting, &s.Rules, &s.Allocator, &s.Keys, &s.Results, &s.Tokens}
 		}},
 		{catalog.Config, (*builder).config, func(s *settings) kong.Plugins {
-			return kong.Plugins{&s.Issuers, &s.Rules, &s.Keys}
+			return kong.Plugins{&s.Issuers, &s.Rules, &s.Keys, &s.Webhooks}
 		}},
 		{catalog.Backfill, (*builder).backfill, func(s *settings) kong.Plugins {
 			return kong.Plugins{&s.Issuers, &s.Fields, &s.Ticket, &s.Backfill, &s.Results}

@@ -100,7 +100,7 @@ func (c *keysResealCmd) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	done, err := reseal(ctx, store, ring)
-	fmt.Fprintf(s.out, "%d configs were encrypted again\n", done)
+	fmt.Fprintf(s.out, "%d configs and webhooks were encrypted again\n", done)
 	return errors.Join(err, store.Close())
 }
 
@@ -133,8 +133,43 @@ func reseal(ctx context.Context, store *state.Store, ring *keyring.Ring) (done i
 			failed = append(failed, fmt.Errorf("project %s: before a change: %w", project, err))
 		}
 		done += n
+		n, err = resealWebhooks(ctx, store, ring, project)
+		if err != nil {
+			failed = append(failed, fmt.Errorf("project %s: %w", project, err))
+		}
+		done += n
 	}
 	return done, errors.Join(failed...)
+}
+
+// resealWebhooks is repeated while others change the settings. What these were before is not read again.
+func resealWebhooks(ctx context.Context, store *state.Store, ring *keyring.Ring, project string) (done int, err error) {
+	for {
+		p, err := store.Settings(ctx, project)
+		if err != nil {
+			return 0, err
+		}
+		done, revision := 0, p.GetRevision()
+		for _, w := range p.GetWebhooks() {
+			if len(w.GetSecrets()) == 0 || ring.Current(w.GetSecrets()) {
+				continue
+			}
+			secrets, err := ring.OpenWebhook(project, w)
+			if err != nil {
+				return 0, fmt.Errorf("webhook %q: %w", w.GetName(), err)
+			}
+			if w.Secrets, err = ring.SealWebhook(project, w.GetName(), secrets); err != nil {
+				return 0, err
+			}
+			done++
+		}
+		if done == 0 {
+			return 0, nil
+		}
+		if err := store.PutSettings(ctx, project, p, revision); problem.KindOf(err) != problem.Conflict {
+			return done, err
+		}
+	}
 }
 
 // resealConfig is repeated while others change the config.

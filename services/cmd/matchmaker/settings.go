@@ -31,6 +31,7 @@ import (
 	"matchmaker.dev/services/runner"
 	"matchmaker.dev/services/ticket"
 	"matchmaker.dev/services/ticket/seat"
+	"matchmaker.dev/services/webhook"
 )
 
 // groups are the headings of the help.
@@ -81,6 +82,7 @@ type settings struct {
 	Allocator allocator.Settings
 	Backfill  backfill.Settings
 	Party     party.Settings
+	Webhooks  webhook.Settings
 	Keys      keyring.Settings
 	Results   state.Results
 	Tokens    token.Settings

@@ -27,6 +27,7 @@ type commandLine struct {
 	Config   configCommands   `cmd:"" help:"Write and read matchmaking configs."`
 	Rules    rulesCommands    `cmd:"" help:"Check and translate rule sets, and describe them to editors."`
 	Project  projectCommands  `cmd:"" help:"Read and change a project's settings."`
+	Webhook  webhookCommands  `cmd:"" help:"Look at the delivery of events to URLs, and send again what failed."`
 	Ticket   ticketCommands   `cmd:"" help:"Ask for a match, as a player does."`
 	Region   regionCommands   `cmd:"" help:"Measure how far regions are."`
 	Party    partyCommands    `cmd:"" help:"Search for a match together, as players do."`

@@ -96,6 +96,7 @@ func newService(t *testing.T) *service {
 	mux.HandleFunc("GET "+base+"/configs/{id}/history", s.require(s.getConfigHistory, "developer"))
 	mux.HandleFunc("POST "+base+"/configs/{id}/actions/rollback", s.require(s.rollbackConfig, "developer"))
 	mux.HandleFunc("POST "+base+"/configs/actions/check", s.require(s.checkConfig, "developer"))
+	s.webhooks(mux, base)
 	mux.HandleFunc("GET "+base+"/regions", s.require(s.listRegions, "developer", "player"))
 	mux.HandleFunc("GET "+base+"/players/{id}", s.require(s.exportPlayer, "developer"))
 	mux.HandleFunc("DELETE "+base+"/players/{id}", s.require(s.erasePlayer, "developer"))

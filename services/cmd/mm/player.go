@@ -100,6 +100,9 @@ func (s *session) showErased(erased *client.ErasedPlayer) error {
 	if erased.Party {
 		g.add("party", "left")
 	}
+	if erased.DeadLetters > 0 {
+		g.add("dead letters", erased.DeadLetters)
+	}
 	remains.head = []any{"remains", "id", "seconds at most"}
 	for _, one := range erased.Remains {
 		seconds := any("")

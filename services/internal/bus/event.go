@@ -91,6 +91,15 @@ func (b *Bus) PublishEvents(ctx context.Context, e *pb.Events, last EventTail) (
 	return tail, removed, nil
 }
 
+// PublishCloudEvent publishes an event of a project as a CloudEvent in JSON, as CloudEvents' binding of NATS has it, and
+// returns when a stream has it. A stream that is asked twice for the same id drops the second one.
+func (b *Bus) PublishCloudEvent(ctx context.Context, project, id string, body []byte) error {
+	msg := &nats.Msg{Subject: cloudEvents + token(project), Data: body,
+		Header: nats.Header{"Content-Type": {"application/cloudevents+json"}}}
+	_, err := b.js.PublishMsg(ctx, msg, jetstream.WithMsgID(id))
+	return unavailable(err)
+}
+
 // FollowEvents reads a project's events since a time, or all that are stored if since is zero, and then those to come,
 // in order, until ctx ends or handle returns an error. pending is how many stored messages follow this one.
 func (b *Bus) FollowEvents(ctx context.Context, project string, since time.Time,

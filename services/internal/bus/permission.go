@@ -81,7 +81,8 @@ func rightsOf(name string) Rights {
 		}
 	case catalog.Config:
 		return Rights{
-			Publish:   []string{pokes + "*", runs + "*.*"}, // runs check the settings of configs
+			// Runs check the settings of configs. Webhooks get events, by NATS, too.
+			Publish:   append(readEvents(), pokes+"*", runs+"*.*", cloudEvents+"*"),
 			Subscribe: []string{partsRoot + name + ".*.*", inbox},
 		}
 	case catalog.Registry:

@@ -14,6 +14,8 @@ const (
 	tickets   = "mm.ticket"
 	logs      = "mm.log."
 	events    = "mm.event."
+	// A stream that the operator makes takes cloudEvents.
+	cloudEvents = "mm.cloudevent."
 )
 
 // token turns a name of letters, digits, dots, dashes and underscores into one token of a subject: a dot would begin a

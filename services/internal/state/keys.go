@@ -48,6 +48,7 @@ func (k keys) configNames() string         { return string(k) + "confignames" }
 func (k keys) configChanges() string       { return string(k) + "configchanges" }
 func (k keys) configHistory() string       { return string(k) + "confighistory" }
 func (k keys) settings() string            { return string(k) + "settings" }
+func (k keys) webhooks() string            { return string(k) + "webhooks" }
 func (k keys) queues() string              { return string(k) + "queues" }
 func (k keys) byPlayer() string            { return string(k) + "byplayer" }
 func (k keys) idempotency(n string) string { return string(k) + "keys:" + n }   // 0 and 1

@@ -79,12 +79,12 @@ func permissions() map[string]rights {
 		},
 		catalog.Config: {
 			scripts: []lazyScript{projectAddScript, configPutScript, configDeleteScript, configResealScript,
-				settingsPutScript, rateAllowScript, rateChargeScript},
-			calls:  "hget hgetall hmget zrange" + before,
+				settingsPutScript, webhookNoteScript, eventAppendScript, rateAllowScript, rateChargeScript},
+			calls:  "hget hgetall hmget zrange smembers exists hdel" + before,
 			reads:  []string{every.functions()},
 			writes: historyKeys(),
 			changes: []string{global.projects(), every.configs(), every.revisions(), every.revision(), every.configNames(),
-				every.configChanges(), every.configHistory(), every.settings(), every.queues(), every.unserved(), every.rates(),
+				every.configChanges(), every.configHistory(), every.settings(), every.webhooks(), every.queues(), every.unserved(), every.rates(),
 				every.historySeq(), every.streams()},
 		},
 		catalog.Registry: {
@@ -142,8 +142,9 @@ func permissions() map[string]rights {
 			scripts: []lazyScript{projectAddScript, partyPutScript, partyHearScript, partySweepScript, partySilentScript,
 				ticketCreateScript, ticketDeleteScript, ticketHearScript, ticketForgetScript, rateAllowScript},
 			// It looks for what is stored of a player in all keys.
-			calls:  "smembers hget hmget hkeys hvals exists scan pttl hdel",
-			reads:  []string{every.outcome(anyID), every.backfill(anyID), every.joining(anyID)},
+			calls:  "smembers hget hmget hgetall hkeys hvals exists scan pttl hdel",
+			reads:  []string{every.outcome(anyID), every.backfill(anyID), every.joining(anyID), every.webhooks()},
+			adds:   []string{every.webhooks()},
 			writes: events,
 			changes: slices.Concat(counters(), limits(), []string{global.projects(), every.ticket(anyID), every.waiting(),
 				every.resolved(), every.large(), every.largePlayers(), every.results(), every.party(anyID), every.parties(),

@@ -14,7 +14,7 @@ import (
 
 // named are the kinds of keys that name players, and whether they may after an erase. docs/privacy.md has the same.
 var named = map[string]bool{
-	"t:": false, "byplayer": false, "partyplayers": false,
+	"t:": false, "byplayer": false, "partyplayers": false, "webhooks": false,
 	// They go with others, or by themselves.
 	"feed": true, "players:": true, "pauses:": true, "m:": true, "pa:": true, "bf:": true, "bm:": true,
 }

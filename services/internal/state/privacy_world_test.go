@@ -43,6 +43,7 @@ func newPrivacy(t *testing.T, s *state.Store) *privacy {
 	w := &privacy{t: t, store: s, settings: &pb.ProjectSettings{
 		Tickets:    &pb.TicketRules{Listed: true, EndsTold: true},
 		Acceptance: &pb.AcceptanceRules{FirstPause: 30_000, LongestPause: 120_000},
+		Webhooks:   []*pb.Webhook{{Name: "backend"}},
 	}}
 	must(t, s.PutSettings(t.Context(), project, w.settings, state.AnyRevision))
 	w.revision, w.terms = setUp(t, s)
@@ -155,6 +156,9 @@ func (w *privacy) servedIn(region, ticket string) {
 func (w *privacy) plant() {
 	t, s := w.t, w.store
 	t.Helper()
+	_, err := s.NoteWebhooks(t.Context(), project, "replica", time.Minute, state.WebhookNote{Name: "backend",
+		Letters: []state.DeadLetter{{ID: "1", Text: `{"player":"` + gone + `"}`}}})
+	must(t, err)
 	large := forPlayers("mine-large", gone)
 	large.Properties = map[string][]byte{"loadout": []byte(strings.Repeat("x", 2000))}
 	lobby := forPlayers("mine-lobby", "lobby", gone)
@@ -206,7 +210,7 @@ func (w *privacy) plant() {
 
 	// She accepted a match, and declined another, so she pauses.
 	w.claim(offer(w.revision, "m-asked", "mine-asked", "other-f"), offer(w.revision, "m-paused", "mine-paused", "other-g"))
-	_, err := s.AnswerMatch(t.Context(), project, state.Answer{Ticket: "mine-asked", Match: "m-asked", Accept: true})
+	_, err = s.AnswerMatch(t.Context(), project, state.Answer{Ticket: "mine-asked", Match: "m-asked", Accept: true})
 	must(t, err)
 	_, _, err = s.Leave(t.Context(), project, state.Leaving{Ticket: "mine-paused", Player: gone, By: gone,
 		Decline: []string{gone}})

@@ -21,6 +21,10 @@ import (
 // one; Invalid when the system has too many projects; Unavailable when there were none and Redis is short of memory.
 func (s *Store) PutSettings(ctx context.Context, project string, p *pb.ProjectSettings, expected int64) error {
 	p.Revision, p.Changed = 0, 0
+	names := " "
+	for _, w := range p.GetWebhooks() {
+		names += w.GetName() + " "
+	}
 	body, err := proto.Marshal(p)
 	if err != nil {
 		return problem.Wrap(problem.Invalid, err, "the settings hold text that is not UTF-8")
@@ -31,7 +35,8 @@ func (s *Store) PutSettings(ctx context.Context, project string, p *pb.ProjectSe
 	reply, err := s.run(ctx, s.call(settingsPutScript, keysOf(project), ids{},
 		"body", body,
 		"expected", expectation(expected),
-		"may_create", s.mayAdd(ctx, keysOf(project))))
+		"may_create", s.mayAdd(ctx, keysOf(project)),
+		"names", names))
 	if err != nil {
 		return err
 	}

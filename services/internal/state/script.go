@@ -62,6 +62,7 @@ var (
 	configForgetScript      = lazy("config_forget")
 	configResealScript      = lazy("config_reseal")
 	settingsPutScript       = lazy("settings_put")
+	webhookNoteScript       = lazy("webhook_note")
 	functionPutScript       = lazy("function_put")
 	historyPublishedScript  = lazy("history_published")
 	moduleNoteScript        = lazy("module_note")

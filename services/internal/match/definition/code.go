@@ -34,6 +34,7 @@ const (
 	TooManyAttributeRules = "tooManyAttributeRules" // of the project's settings
 	BadPropertyRule       = "badPropertyRule"       // of the project's settings: a bad name, setter or claim
 	TooManyPropertyRules  = "tooManyPropertyRules"  // of the project's settings
+	BadWebhook            = "badWebhook"            // of the project's settings: a bad name, URL, event or secret
 
 	TooManyErrors = "tooManyFaults" // the last entry of a list that was cut
 )

@@ -25,6 +25,7 @@ func (r *Reader) ProjectSettings() *pb.ProjectSettings {
 		Member{"acceptance", func(at Path) { p.Acceptance = r.acceptanceRules(at) }},
 		Member{"attributes", func(at Path) { p.Attributes = r.attributeRules(at) }},
 		Member{"properties", func(at Path) { p.Properties = r.propertyRules(at) }},
+		Member{"webhooks", func(at Path) { p.Webhooks = r.webhooks(at) }},
 		Member{"support", func(at Path) {
 			r.Object(at, Member{"properties", func(at Path) { p.SupportProperties, _ = r.Bool(at) }})
 		}},

@@ -15,14 +15,16 @@ import (
 // read at a fault is a zero value: callers need not look before the end.
 type Reader struct {
 	FieldErrors
-	limits Limits
-	dec    *jsontext.Decoder
-	broken error // the text is not JSON
+	// Secrets are the secrets of webhooks as they were sent, by name. They are apart from what is stored.
+	Secrets map[string]string
+	limits  Limits
+	dec     *jsontext.Decoder
+	broken  error // the text is not JSON
 }
 
 // NewReader reads a document that is known to be one JSON value, as web.Document returns it.
 func NewReader(text jsontext.Value, l Limits) *Reader {
-	return &Reader{limits: l, dec: decoder(text)}
+	return &Reader{Secrets: map[string]string{}, limits: l, dec: decoder(text)}
 }
 
 func decoder(text jsontext.Value) *jsontext.Decoder {

@@ -35,6 +35,8 @@ type Service struct {
 	Seats bool
 	// Regions is true when it believes receipts of beacons.
 	Regions bool
+	// Webhooks is true when it sends events to URLs of studios.
+	Webhooks bool
 	// Hosting is true when it calls hosting systems and issues the tokens of game servers.
 	Hosting bool
 }
@@ -72,7 +74,9 @@ func Services() []Service {
 		},
 		{
 			Name: Config, Help: "Run the Configs API.", Port: 8082, Issuers: true, HostingKeys: true,
-			Routes: []Route{{Path: base + "/configs", Below: true}, {Path: base + "/settings", Below: true}},
+			Webhooks: true,
+			Routes: []Route{{Path: base + "/configs", Below: true}, {Path: base + "/settings", Below: true},
+				{Path: base + "/webhooks", Below: true}},
 		},
 		{
 			Name: Registry, Help: "Run the Functions API.", Port: 8083, Issuers: true, Modules: true,

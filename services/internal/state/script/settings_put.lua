@@ -3,8 +3,9 @@
 -- again with other settings.
 -- Full: runs
 -- Uses: time
--- KEYS: settings
--- ARGV: body, expected (revision: '' = any, '0' = none yet), may_create (0 = Redis is short of memory)
+-- KEYS: settings, webhooks
+-- ARGV: body, expected (revision: '' = any, '0' = none yet), may_create (0 = Redis is short of memory),
+--       names (of webhooks, each with a space before and one behind all)
 -- Result: {revision, time}, {0, revision} when it is not the expected one, {-1, 0} when there are none and none may be
 --         created
 local current = redis.call('HGET', settings, REVISION) or '0'
@@ -19,4 +20,16 @@ local next_revision = math.max(now, tonumber(current) + 1)
 local entry = string.format('%.0f %.0f ', next_revision, now) .. body
 local changes = redis.call('HINCRBY', settings, CHANGES, 1)
 redis.call('HSET', settings, REVISION, string.format('%.0f', next_revision), BODY, entry, changes % SETTINGS, entry)
+for _, field in ipairs(redis.call('HKEYS', webhooks)) do
+  local name = string.match(field, '^%l:([^:]+)')
+  if name and not string.find(names, ' ' .. name .. ' ', 1, true) then
+    redis.call('HDEL', webhooks, field)
+  end
+end
+if names == ' ' then
+  redis.call('DEL', webhooks)
+end
+for name in string.gmatch(names, '%S+') do
+  redis.call('HSETNX', webhooks, PLACE .. name, string.format('@%.0f', now))
+end
 return {next_revision, now}

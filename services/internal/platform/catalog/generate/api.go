@@ -19,7 +19,7 @@ func plainCalls() []string {
 		"erasePlayer", "listQueues",
 		"settingsHistory", "listFunctions", "getFunction", "deleteFunction", "getFunctionVersions", "rollbackFunction",
 		"shadowFunction", "canaryFunction", "promoteFunction", "setFunctionReturn", "restartFunctions", "approveBackfill",
-		"backfillV1",
+		"backfillV1", "listWebhooks", "listDeadLetters", "deleteDeadLetter", "sendDeadLetter",
 	}
 }
 

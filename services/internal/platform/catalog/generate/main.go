@@ -86,8 +86,9 @@ func chart() string {
 	var needs, routes strings.Builder
 	for _, s := range catalog.Services() {
 		fmt.Fprintf(&needs, "%s: { routes: %t, issuers: %t, hostingKeys: %t, modules: %t, seats: %t, regions: %t, "+
-			"hosting: %t }\n",
-			s.Name, len(s.Routes) > 0, s.Issuers, s.HostingKeys, s.Modules, s.Seats, s.Regions, s.Hosting)
+			"hosting: %t, webhooks: %t }\n",
+			s.Name, len(s.Routes) > 0, s.Issuers, s.HostingKeys, s.Modules, s.Seats, s.Regions, s.Hosting,
+			s.Webhooks)
 		if s.Name == catalog.Ticket {
 			continue // it gets all paths that are no other service's
 		}

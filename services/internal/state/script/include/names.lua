@@ -83,6 +83,9 @@ local QUEUES, NOTED = 'u', 256
 -- Fields of the settings of a project. Each number below SETTINGS has the settings after a change, in turn.
 local REVISION, CHANGES, SETTINGS = 'r', 'n', 32
 
+-- Fields of webhooks, each before the name of one. PLACE: the place in the events behind what was delivered.
+local PLACE = 'p:'
+
 -- What a change made of a config: the text behind it, something that is not kept, or it was deleted by the subject
 -- behind it. How many changes are kept of a config, and of all of a project.
 local BECAME, UNKEPT, DELETED, VERSIONS, ALL_VERSIONS = 'c', 'n', 'd', 32, 1024
