@@ -81,13 +81,13 @@ func rightsOf(name string) Rights {
 		}
 	case catalog.Config:
 		return Rights{
-			Publish:   []string{pokes + "*", runs + "*.*"}, // runs check the settings of configs
+			Publish:   []string{pokes + "*", functions + "*", runs + "*.*"}, // runs check the settings of configs
 			Subscribe: []string{partsRoot + name + ".*.*", inbox},
 		}
 	case catalog.Registry:
 		return Rights{
 			Publish: slices.Concat([]string{
-				pokes + "*", moduleChunks + "*", moduleInfos + "*", api("STREAM.PURGE", moduleStream),
+				pokes + "*", functions + "*", moduleChunks + "*", moduleInfos + "*", api("STREAM.PURGE", moduleStream),
 				api("STREAM.PURGE", logStream),
 				// Which modules there are, and the lines of one function.
 				api("CONSUMER.CREATE", moduleStream, "*", moduleInfos+">"),
@@ -99,7 +99,7 @@ func rightsOf(name string) Rights {
 	case catalog.Runner:
 		return Rights{
 			Publish:   append(readModules(), runner, partsRoot+"*.*.*", logs+"*.*"),
-			Subscribe: []string{runner, pokes + "*", runs + "*.* " + runnerQueue, inbox},
+			Subscribe: []string{runner, functions + "*", runs + "*.* " + runnerQueue, inbox},
 		}
 	case catalog.Director:
 		return Rights{
