@@ -18,8 +18,10 @@ const (
 	// reads for a batch of events.
 	sampleRate  = 64
 	sampleBytes = 256 << 10
-	// advanceEvery is the least time between two counts of the waiting of followed tickets.
+	// advanceEvery is the least time between two steps: the tickets of one are read together. So many entries of the
+	// history are learned from at once.
 	advanceEvery = time.Second
+	learnEntries = 4096
 	// eventBatches is how many batches of events may wait for an estimator.
 	eventBatches = 16
 )
@@ -78,6 +80,7 @@ func (e *estimator) run(ctx context.Context) {
 		return
 	case <-e.ready:
 	}
+	var entries []state.HistoryEntry
 	for {
 		select {
 		case <-ctx.Done():
@@ -86,11 +89,17 @@ func (e *estimator) run(ctx context.Context) {
 			if e.book == nil && !e.begin(ctx) {
 				continue
 			}
-			if !e.observed.Check(ctx, "reading how long tickets wait", e.learn(ctx, b.entries)) {
+			entries = append(entries, b.entries...)
+			elapsed := b.until.Sub(e.now)
+			if len(entries) < learnEntries && (b.until.IsZero() || elapsed >= 0 && elapsed < advanceEvery) {
+				continue
+			}
+			if !e.observed.Check(ctx, "reading how long tickets wait", e.learn(ctx, entries)) {
 				e.book.Lose()
 			}
+			entries = nil
 			if !b.until.IsZero() {
-				e.advance(ctx, b.until)
+				e.advance(ctx, b.until, elapsed)
 			}
 		}
 	}
@@ -235,11 +244,7 @@ func (e *estimator) take(one *pb.Event, classes map[string]estimate.Class) {
 }
 
 // advance notes that all events until a time have come, and stores the state now and then.
-func (e *estimator) advance(ctx context.Context, until time.Time) {
-	elapsed := until.Sub(e.now)
-	if elapsed >= 0 && elapsed < advanceEvery {
-		return
-	}
+func (e *estimator) advance(ctx context.Context, until time.Time, elapsed time.Duration) {
 	e.samples = min(sampleRate, e.samples+max(0, elapsed.Seconds())*sampleRate)
 	e.now = until
 	e.book.Advance(until.UnixMilli())

@@ -93,7 +93,7 @@ func (l *leader) run(ctx context.Context) {
 	}
 	l.settler.stop()
 	stop()
-	l.outbox.wait()
+	l.outbox.wait(ctx)
 	publisher.Wait()
 	l.observed.Close()
 }
@@ -194,6 +194,9 @@ func (l *leader) claim(ctx context.Context) error {
 	}
 	position, err := l.settler.claim(ctx)
 	l.position = max(l.position, position)
+	if position > 0 {
+		l.happened.Notify()
+	}
 	if err != nil {
 		l.maintenance.suspend()
 	}

@@ -87,6 +87,7 @@ func (m *maintenance) look(ctx context.Context, now time.Time) (found findings, 
 	if now.Before(m.next) {
 		return found, false
 	}
+	m.outbox.clear(ctx)
 	var err error
 	found.DueWork, err = m.Store.DueWork(ctx, m.project, state.Ages{
 		Outbox: outboxAge, Waiting: m.Settings.Waiting, Silence: m.Settings.Silence, Unserved: m.Settings.Unserved,

@@ -25,6 +25,9 @@ type outbox struct {
 	scope
 	sends     sync.WaitGroup
 	resending atomic.Bool
+
+	mu   sync.Mutex
+	sent []string // matches that the work queue has since the last clear
 }
 
 // start starts to send matches, all matches of a batch of claims at a time.
@@ -57,7 +60,7 @@ func (o *outbox) resend(ctx context.Context) {
 			}
 			o.observed.CountRepairs(ctx, "outbox", len(matches))
 			o.log.InfoContext(ctx, "sending matches that were left in the outbox", "matches", len(matches))
-			if !o.send(ctx, slices.Collect(slices.Chunk(matches, 1))) {
+			if !o.send(ctx, slices.Collect(slices.Chunk(matches, 1))) || !o.clear(ctx) {
 				return
 			}
 		}
@@ -65,7 +68,22 @@ func (o *outbox) resend(ctx context.Context) {
 }
 
 // wait waits until everything is sent.
-func (o *outbox) wait() { o.sends.Wait() }
+func (o *outbox) wait(ctx context.Context) {
+	o.sends.Wait()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendTime)
+	defer cancel()
+	o.clear(ctx)
+}
+
+// clear removes from the outbox what the work queue has, all of it in one step, and long before it is sent again.
+// Allocators have removed most of it already.
+func (o *outbox) clear(ctx context.Context) bool {
+	o.mu.Lock()
+	sent := o.sent
+	o.sent = nil
+	o.mu.Unlock()
+	return o.observed.Check(ctx, "clearing the outbox", o.Store.RemoveFromOutbox(ctx, o.project, sent))
+}
 
 // send sends groups of matches, and reports whether the work queue has all of them.
 func (o *outbox) send(ctx context.Context, groups [][]string) bool {
@@ -75,7 +93,8 @@ func (o *outbox) send(ctx context.Context, groups [][]string) bool {
 	began := time.Now()
 	sent, err := o.Bus.EnqueueMatches(ctx, o.project, groups...)
 	o.observed.RecordPublish(ctx, time.Since(began))
-	all := o.observed.Check(ctx, "sending matches to the allocators", err)
-	cleared := o.Store.RemoveFromOutbox(ctx, o.project, sent)
-	return o.observed.Check(ctx, "clearing the outbox", cleared) && all
+	o.mu.Lock()
+	o.sent = append(o.sent, sent...)
+	o.mu.Unlock()
+	return o.observed.Check(ctx, "sending matches to the allocators", err)
 }

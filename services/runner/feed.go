@@ -107,21 +107,12 @@ func (f *feed) setPosition(complete bool, position uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.complete, f.position = complete && !f.stale, position
-	if complete && position < f.wanted { // it was poked while the snapshot was read
+	if complete && position < f.wanted { // a run asked while the snapshot was read
 		f.wake.Notify()
 	}
 	if f.moved != nil {
 		close(f.moved)
 		f.moved = nil
-	}
-}
-
-// poke notes a position that the feed has reached.
-func (f *feed) poke(position uint64) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.complete && f.position < position {
-		f.wake.Notify()
 	}
 }
 
@@ -134,14 +125,16 @@ func (f *feed) lag() uint64 {
 
 // wait returns when the index is complete and has reached a position.
 func (f *feed) wait(ctx context.Context, position uint64) error {
-	f.poke(position)
-	for {
+	for asked := false; ; asked = true {
 		f.mu.Lock()
-		f.wanted = max(f.wanted, position)
 		if f.complete && f.position >= position {
 			f.mu.Unlock()
 			return nil
 		}
+		if f.complete && !asked {
+			f.wake.Notify()
+		}
+		f.wanted = max(f.wanted, position)
 		if f.moved == nil {
 			f.moved = make(chan struct{})
 		}

@@ -55,7 +55,7 @@ func TestRunsWaitForTheFeed(t *testing.T) {
 	})
 }
 
-func TestPokesAndRunsWakeTheFeedsReader(t *testing.T) {
+func TestRunsWakeTheFeedsReader(t *testing.T) {
 	f := newFeed("p", 10, slog.New(slog.DiscardHandler))
 	woken := func() bool {
 		select {
@@ -67,12 +67,6 @@ func TestPokesAndRunsWakeTheFeedsReader(t *testing.T) {
 	}
 	f.Reset()
 	f.Apply(nil, 5)
-	if f.poke(5); woken() {
-		t.Error("woken for what is there")
-	}
-	if f.poke(6); !woken() {
-		t.Error("not woken by a poke")
-	}
 	ended, end := context.WithCancel(t.Context())
 	end()
 	if err := f.wait(ended, 7); err == nil || !woken() {

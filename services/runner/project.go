@@ -105,16 +105,6 @@ func (h *hostedProject) follow(life context.Context) {
 	})
 }
 
-// poke notes a position that the project's feed has reached.
-func (h *hostedProject) poke(position uint64) {
-	h.mu.Lock()
-	f := h.feed
-	h.mu.Unlock()
-	if f != nil {
-		f.poke(position)
-	}
-}
-
 // sortedFunctions is the functions by name.
 func (h *hostedProject) sortedFunctions() []*function {
 	h.mu.Lock()

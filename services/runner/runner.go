@@ -42,7 +42,7 @@ type Bus interface {
 	Ready(ctx context.Context) error
 	OnHeartbeat(handle func(*pb.RunnerStatus)) (bus.Subscription, error)
 	Heartbeat(ctx context.Context, s *pb.RunnerStatus) error
-	OnPoke(handle func(project string, p *pb.Poke)) (bus.Subscription, error)
+	OnFunctions(handle func(project string, p *pb.Poke)) (bus.Subscription, error)
 	ServeRuns(runner, project, function string,
 		handle func(ctx context.Context, r *pb.RunRequest, answer bus.SendPart)) (bus.Subscription, error)
 	Module(ctx context.Context, name string) ([]byte, error)
@@ -125,7 +125,7 @@ func (r *Runner) Run(ctx context.Context) error {
 		return err
 	}
 	defer heartbeats.Stop()
-	pokes, err := r.env.Bus.OnPoke(r.onPoke)
+	pokes, err := r.env.Bus.OnFunctions(r.onPoke)
 	if err != nil {
 		return err
 	}
@@ -194,18 +194,12 @@ func (r *Runner) onHeartbeat(s *pb.RunnerStatus) {
 	}
 }
 
-// onPoke is called after a change in any project.
+// onPoke is called after a change of functions, or the end of a config, in any project.
 func (r *Runner) onPoke(project string, p *pb.Poke) {
-	if !p.GetFunctions() && p.GetDeleted() == "" && p.GetPosition() == 0 {
-		return
-	}
 	r.mu.Lock()
 	h := r.hosted[project]
 	known := p.GetFunctions() && slices.Contains(r.projects, project)
 	r.mu.Unlock()
-	if h != nil && p.GetPosition() > 0 {
-		h.poke(p.GetPosition())
-	}
 	if h != nil && p.GetDeleted() != "" {
 		for _, f := range h.sortedFunctions() {
 			f.endRuns(p.GetDeleted())

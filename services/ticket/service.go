@@ -112,7 +112,7 @@ func New(o Options) app.Part {
 	s.players = newPlayersCreated(o.Meter)
 	s.presence = presence.New(presence.Options{Log: o.Log, Meter: o.Meter, Hear: o.Store.Hear, Settings: o.Store.Settings,
 		End: s.endIdle, Find: o.Store.FindSigns})
-	s.creator = o.Store.Creator(newChangeNotifier(o.Bus.PokeTickets).changed)
+	s.creator = o.Store.Creator(o.Bus.PokeTickets)
 	return app.Part{Name: "ticket", Routes: s.routes, Run: s.run, Ready: o.Store.Ping, OnShutdown: s.waiters.stop}
 }
 

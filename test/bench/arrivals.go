@@ -20,8 +20,12 @@ type manner struct {
 	hosted bool
 	// one tells that a player sends one request, a create that waits; others create, and then wait with a GET.
 	one bool
+	// streams tells that players follow their tickets by streams, and do not wait with a GET.
+	streams bool
 	// pairs tells that two come at a time, so that no player waits for an opponent.
 	pairs bool
+	// queue is the queue of the tickets; "" for none.
+	queue string
 }
 
 // String is how the name of a reading says it.
@@ -32,6 +36,9 @@ func (m manner) String() string {
 	}
 	if m.one {
 		text += ", one request"
+	}
+	if m.streams {
+		text += ", streams"
 	}
 	return text
 }
@@ -152,6 +159,10 @@ func (a *arrivals) player(ctx context.Context, w *wire, p *arrival) (*wire, erro
 		w.close()
 		return nil, err
 	}
+	if a.streams {
+		w.close()       // it has a stream
+		return nil, nil //nolint:nilnil // the next player connects
+	}
 	return w, nil
 }
 
@@ -163,13 +174,19 @@ func (a *arrivals) match(w *wire, p *arrival) error {
 	}
 	token := a.tokens[p.player%len(a.tokens)]
 	began := time.Now()
-	status, body, err := w.do(creation(a.host, a.project, token, "", p.skill))
+	status, body, err := w.do(creation(a.host, a.project, token, "", a.queue, p.skill))
 	if err != nil {
 		return err
 	}
 	answered := time.Now()
 	p.creating = answered.Sub(began)
 	if p.id, err = idOf(status, body); err != nil {
+		return err
+	}
+	if a.streams {
+		err = w.follow(get(a.host, "/"+a.project+"/matchmaking/api/v1/tickets/events?id="+p.id, token, streamed))
+		p.seen = time.Now()
+		p.waiting = p.seen.Sub(answered)
 		return err
 	}
 	if status, body, err = w.do(awaiting(a.host, a.project, token, p.id)); err != nil {
@@ -183,7 +200,7 @@ func (a *arrivals) match(w *wire, p *arrival) error {
 // matchAtOnce does both in one request.
 func (a *arrivals) matchAtOnce(w *wire, p *arrival) error {
 	began := time.Now()
-	status, length, err := w.begin(creation(a.host, a.project, a.tokens[p.player%len(a.tokens)], held, p.skill))
+	status, length, err := w.begin(creation(a.host, a.project, a.tokens[p.player%len(a.tokens)], held, a.queue, p.skill))
 	if err != nil {
 		return err
 	}

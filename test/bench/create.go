@@ -104,7 +104,7 @@ const createAim = 0.5
 func creations(host, project string, tokens []string) [][]byte {
 	requests := make([][]byte, len(tokens))
 	for i, token := range tokens {
-		requests[i] = creation(host, project, token, "", float64(i))
+		requests[i] = creation(host, project, token, "", "", float64(i))
 	}
 	return requests
 }

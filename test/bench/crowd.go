@@ -122,7 +122,7 @@ func (c *crowd) come(ctx context.Context, from int, skill func(i int) float64) e
 
 // create is a request for the ticket of a new player.
 func (c *crowd) create(role string, i int, skill float64) []byte {
-	return creation(c.host, c.name, c.lobby, fmt.Sprintf("X-On-Behalf-Of: %s-%d\r\n", role, i), skill)
+	return creation(c.host, c.name, c.lobby, fmt.Sprintf("X-On-Behalf-Of: %s-%d\r\n", role, i), "", skill)
 }
 
 // look waits for a ticket's assignment.

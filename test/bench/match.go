@@ -31,10 +31,16 @@ func far(i int) float64 { return float64(10*reach + (reach+1)*i) }
 // held is the header of requests that are held until their ticket is assigned.
 const held = "Prefer: wait=30\r\n"
 
-// creation is a request for a new ticket.
-func creation(host, project, token, header string, skill float64) []byte {
-	return post(host, "/"+project+"/matchmaking/api/v1/tickets", token, header,
-		fmt.Sprintf(`{"attributes":{"skill":%g}}`, skill))
+// streamed is the header of requests for a stream.
+const streamed = "Accept: text/event-stream\r\n"
+
+// creation is a request for a new ticket, in a queue unless that is "".
+func creation(host, project, token, header, queue string, skill float64) []byte {
+	body := fmt.Sprintf(`{"attributes":{"skill":%g}}`, skill)
+	if queue != "" {
+		body = fmt.Sprintf(`{"queues":[%q],%s`, queue, body[1:])
+	}
+	return post(host, "/"+project+"/matchmaking/api/v1/tickets", token, header, body)
 }
 
 // awaiting is a request for a ticket that is held.

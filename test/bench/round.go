@@ -27,6 +27,8 @@ func shapes() []shape {
 			(*round).function, false},
 		{"create", "tickets created, beside a bare handler that decodes the same body", 18 * time.Second,
 			on((*round).create), false},
+		{"counts", "what a ticket takes: trips to Redis, scripts, messages and context switches", 2 * time.Minute,
+			on((*round).counts), true},
 		{"steady", "time to the assignment and processor time of a ticket, at steady rates of arrivals", 90 * time.Second,
 			on((*round).steady), false},
 		{"sustained", "the highest rate of arrivals at which the queue does not grow", 110 * time.Second,

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -46,6 +48,23 @@ func memory(pid int) (held float64) {
 		}
 	}
 	return held
+}
+
+// familySwitches is how often the threads of a process and its children left a processor.
+func familySwitches(pid int) (n float64) {
+	for _, p := range family(pid) {
+		files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", p))
+		for _, file := range files {
+			text, _ := os.ReadFile(file) // an error means that it has ended
+			for line := range strings.Lines(string(text)) {
+				if _, value, found := strings.Cut(line, "voluntary_ctxt_switches:"); found {
+					more, _ := strconv.ParseFloat(strings.TrimSpace(value), 64)
+					n += more
+				}
+			}
+		}
+	}
+	return n
 }
 
 // family is a process and its children.

@@ -12,3 +12,6 @@ func familyMemory(int) float64 { return 0 }
 
 // memory cannot be read here.
 func memory(int) float64 { return 0 }
+
+// familySwitches cannot be read here.
+func familySwitches(int) float64 { return 0 }

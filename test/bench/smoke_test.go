@@ -93,6 +93,8 @@ func TestShapesAreMeasured(t *testing.T) {
 			o.Hosting = []string{"none", "instant"}
 		case "simulated":
 			o.For = 30 * time.Millisecond
+		case "counts":
+			o.For = time.Second
 		}
 		r := &round{options: &o, binary: &binary{Matchmaker: matchmaker, Function: duel}, system: system, errs: t.Output(),
 			logs: t.Output()}
@@ -103,20 +105,27 @@ func TestShapesAreMeasured(t *testing.T) {
 		for _, one := range r.readings {
 			names = append(names, one.name)
 			// Memory and processor time are differences: a collector may have worked, an instance may have ended.
-			difference := one.unit == micros || one.unit == mib || one.unit == kib || one.unit == cores
+			difference := one.unit == micros || one.unit == mib || one.unit == kib || one.unit == cores ||
+				s.name == "counts"
 			if math.IsNaN(one.value) || one.value < 0 && !difference {
 				t.Errorf("%s is %v", one.name, one.value)
+			}
+			if most, limited := mostCounts[one.name]; limited && one.value > most {
+				t.Errorf("%s: %v, want at most %v", one.name, one.value, most)
 			}
 		}
 		if want := wanted[s.name]; !slices.Contains(names, want) {
 			t.Errorf("no %q among %q", want, names)
 		}
 	}
-	// One restarts the runner, which must have few functions to start then. The others mostly wait, so all at a time.
+	// What is counted must be alone. One restarts the runner, which must have few functions to start then. The others
+	// mostly wait, so all at a time.
 	var others sync.WaitGroup
-	for _, first := range []bool{true, false} {
+	alone := []string{"counts", "restart"}
+	for turn := range len(alone) + 1 {
 		for _, s := range shapes() {
-			if first == (s.name == "restart") && (!testing.Short() || slices.Contains(few, s.name)) {
+			own := slices.Index(alone, s.name)
+			if (own == turn || own < 0 && turn == len(alone)) && (!testing.Short() || slices.Contains(few, s.name)) {
 				others.Go(func() { t.Run(s.name, func(t *testing.T) { measure(t, s) }) })
 			}
 		}
@@ -124,9 +133,24 @@ func TestShapesAreMeasured(t *testing.T) {
 	}
 }
 
+// mostCounts is what a ticket takes at most. Each has its poke; a pair has one message with its results, and one for its
+// allocator, which is seen twice. The others have room for what comes each second on a machine that is slow.
+var mostCounts = map[string]float64{
+	"4 pairs/s, no server: messages: mm.poke a ticket":           1,
+	"4 pairs/s, no server: messages: mm.assigned a ticket":       0.5,
+	"4 pairs/s, no server: messages a ticket":                    6,
+	"4 pairs/s, no server: scripts a ticket":                     3,
+	"4 pairs/s, no server: trips to Redis a ticket":              8,
+	"4 pairs/s, no server, one request: trips to Redis a ticket": 6.5,
+	"4 pairs/s, a server each: messages: mm.assigned a ticket":   0.5,
+	"4 pairs/s, a server each: messages: mm.match a ticket":      1,
+	"4 pairs/s, a server each: messages a ticket":                8,
+}
+
 // wanted is a reading of each shape. On a busy machine its value may be that a queue grows.
 var wanted = map[string]string{
 	"function": "1,000 tickets: a run in the sandbox", "create": "2 connections",
+	"counts":    "4 pairs/s, a server each: messages a ticket",
 	"steady":    "100/s, a server each: processor time a ticket",
 	"sustained": "highest rate, a server each", "capacity": "10 players, a server each: tickets",
 	"crowd":    "100/s among 200: p50",

@@ -132,7 +132,7 @@ func (f *followers) follow(ctx context.Context, n int) error {
 	f.conns = append(f.conns, conn)
 	f.mu.Unlock()
 	path := fmt.Sprintf("/%s/matchmaking/api/v1/tickets/events?id=%s", f.name, f.ids[n])
-	if _, err := conn.Write(get(f.host, path, f.lobby, "Accept: text/event-stream\r\n")); err != nil {
+	if _, err := conn.Write(get(f.host, path, f.lobby, streamed)); err != nil {
 		return err
 	}
 	began := make(chan error, 1)

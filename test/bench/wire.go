@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"slices"
 	"strconv"
 	"time"
@@ -42,6 +43,21 @@ func (w *wire) do(request []byte) (status int, body []byte, err error) {
 	}
 	body, err = w.rest(length)
 	return status, body, err
+}
+
+// follow asks for a stream, and reads it until it tells of the assignment.
+func (w *wire) follow(request []byte) error {
+	status, _, err := w.begin(request)
+	for err == nil {
+		var line []byte
+		if line, err = w.line(); bytes.HasPrefix(line, []byte("event: assigned")) {
+			return nil
+		}
+		if status != http.StatusOK {
+			return fmt.Errorf("a stream is answered %d: %s", status, line)
+		}
+	}
+	return err
 }
 
 // chunked is the length of a body that comes in chunks.

@@ -118,6 +118,7 @@ type port struct {
 // The topics.
 const (
 	pokes      = "poke"
+	functions  = "function"
 	assigned   = "assigned"
 	heartbeats = "heartbeat"
 	listening  = "ticket"
@@ -130,8 +131,12 @@ func (p port) Ready(context.Context) error { return nil }
 
 // Poke implements bus.Bus, as do all methods below.
 func (p port) Poke(_ context.Context, project string, m *pb.Poke) {
-	if !p.process.dead() {
-		_ = p.publish(pokes, project, m) // it can be marshalled
+	if p.process.dead() {
+		return
+	}
+	_ = p.publish(pokes, project, m) // it can be marshalled
+	if bus.ConcernsFunctions(m) {
+		_ = p.publish(functions, project, m)
 	}
 }
 
@@ -144,7 +149,16 @@ func (p port) PokeTickets(ctx context.Context, project string, position uint64) 
 
 // OnPoke hears pokes.
 func (p port) OnPoke(handle func(project string, m *pb.Poke)) (bus.Subscription, error) {
-	return p.subscribe(p.process, pokes, func(project string, message []byte, _ func([]byte, string)) {
+	return p.onPoke(pokes, handle)
+}
+
+// OnFunctions hears the pokes that concern functions.
+func (p port) OnFunctions(handle func(project string, m *pb.Poke)) (bus.Subscription, error) {
+	return p.onPoke(functions, handle)
+}
+
+func (p port) onPoke(topic string, handle func(project string, m *pb.Poke)) (bus.Subscription, error) {
+	return p.subscribe(p.process, topic, func(project string, message []byte, _ func([]byte, string)) {
 		m := new(pb.Poke)
 		if proto.Unmarshal(message, m) == nil {
 			handle(project, m)

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -22,9 +23,11 @@ import (
 )
 
 // The history is read minPause after something happened, and maxPause after the last time in any case, or quietPause in
-// a quiet project. After a failure the publisher waits for retryPause.
+// a quiet project. While hosting is at work it is read lookPause after the last events, and then after twice as long
+// each time. After a failure the publisher waits for retryPause.
 const (
 	minPause   = 50 * time.Millisecond
+	lookPause  = 4 * minPause
 	maxPause   = time.Second
 	quietPause = 30 * time.Second
 	retryPause = time.Second
@@ -84,7 +87,8 @@ func (p *Publisher) publish(ctx context.Context, caughtUp func()) error {
 	if err != nil {
 		return err
 	}
-	for wait := minPause; ; {
+	noted, unnoted := time.Time{}, false
+	for wait := maxPause; ; {
 		until := p.Store.Now()
 		entries, err := p.Store.History(ctx, p.Project, at, batch)
 		if err != nil {
@@ -98,15 +102,16 @@ func (p *Publisher) publish(ctx context.Context, caughtUp func()) error {
 			if removed > 0 && p.Removed != nil {
 				p.Removed(ctx, removed)
 			}
-			at = e.GetBookmark()
+			at, unnoted = e.GetBookmark(), true
 		}
-		if len(entries) > 0 {
+		more := len(entries) >= batch
+		// What is published is trimmed in steps: the last message says where to go on.
+		if unnoted && (more || len(entries) == 0 || until.Sub(noted) >= maxPause) {
 			if err := p.Store.SetBookmark(ctx, p.Project, at); err != nil {
 				return err
 			}
-			wait = minPause
+			noted, unnoted = until, false
 		}
-		more := len(entries) >= batch
 		if more {
 			until = time.Time{}
 		}
@@ -117,19 +122,27 @@ func (p *Publisher) publish(ctx context.Context, caughtUp func()) error {
 			continue
 		}
 		caughtUp()
-		woken, err := p.rest(ctx, wait)
-		if err != nil {
-			return err
-		}
 		switch {
-		case woken:
-			wait = minPause
+		case slices.ContainsFunc(entries, isUnderWay):
+			wait = lookPause
+		case len(entries) > 0:
+			wait = maxPause
 		case p.Quiet != nil && p.Quiet():
 			wait = quietPause
 		default:
 			wait = min(2*wait, maxPause)
 		}
+		if err := p.rest(ctx, wait); err != nil {
+			return err
+		}
 	}
+}
+
+// isUnderWay reports whether an allocator is about to write more.
+func isUnderWay(t state.HistoryEntry) bool {
+	return slices.ContainsFunc(t.Events, func(one *pb.Event) bool {
+		return one.GetKind() == pb.Event_KIND_CLAIMED || one.GetKind() == pb.Event_KIND_ALLOCATING
+	})
 }
 
 // resume returns the place up to which the history is published, and the position of the last message. The stream has
@@ -163,17 +176,23 @@ func (p *Publisher) messages(entries []state.HistoryEntry) []*pb.Events {
 	return all
 }
 
-// rest waits for minPause, so that many events share a message, and then until something happens or the wait is over.
-func (p *Publisher) rest(ctx context.Context, most time.Duration) (woken bool, err error) {
-	_ = wait.For(ctx, minPause)
-	timer := time.NewTimer(most - minPause)
+// rest waits until the wait is over, or minPause after something happened: what happens together shares a message.
+func (p *Publisher) rest(ctx context.Context, most time.Duration) error {
+	timer := time.NewTimer(most)
 	defer timer.Stop()
 	select {
-	case <-ctx.Done():
-		return false, context.Cause(ctx)
 	case <-p.Wake.C():
-		return true, nil
+		timer.Reset(minPause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
 	case <-timer.C:
-		return false, nil
+	case <-ctx.Done():
 	}
+	select {
+	case <-p.Wake.C(): // it is about to be read
+	default:
+	}
+	return context.Cause(ctx)
 }

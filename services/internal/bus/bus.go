@@ -5,6 +5,7 @@
 // ticket.
 //
 //	mm.poke.<project>               tickets or configs changed        ticket, config, … → director
+//	mm.function.<project>           functions changed                 registry, config → runners
 //	mm.run.<project>.<function>     run a function, parts come back   director → one runner
 //	mm.parts.<service>.<bus>-<project>.<run>
 //	                                parts of a run's answer           runner → director, …

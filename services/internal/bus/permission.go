@@ -82,13 +82,13 @@ func rightsOf(name string) Rights {
 	case catalog.Config:
 		return Rights{
 			// Runs check the settings of configs. Webhooks get events, by NATS, too.
-			Publish:   append(readEvents(), pokes+"*", runs+"*.*", cloudEvents+"*"),
+			Publish:   append(readEvents(), pokes+"*", functions+"*", runs+"*.*", cloudEvents+"*"),
 			Subscribe: []string{partsRoot + name + ".*.*", inbox},
 		}
 	case catalog.Registry:
 		return Rights{
 			Publish: slices.Concat([]string{
-				pokes + "*", moduleChunks + "*", moduleInfos + "*", api("STREAM.PURGE", moduleStream),
+				pokes + "*", functions + "*", moduleChunks + "*", moduleInfos + "*", api("STREAM.PURGE", moduleStream),
 				api("STREAM.PURGE", logStream),
 				// Which modules there are, and the lines of one function.
 				api("CONSUMER.CREATE", moduleStream, "*", moduleInfos+">"),
@@ -100,7 +100,7 @@ func rightsOf(name string) Rights {
 	case catalog.Runner:
 		return Rights{
 			Publish:   append(readModules(), runner, partsRoot+"*.*.*", logs+"*.*"),
-			Subscribe: []string{runner, pokes + "*", runs + "*.* " + runnerQueue, inbox},
+			Subscribe: []string{runner, functions + "*", runs + "*.* " + runnerQueue, inbox},
 		}
 	case catalog.Director:
 		return Rights{

@@ -118,15 +118,15 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 	}
 
 	pokes, beats, assigned := make(chan string, 64), make(chan string, 64), make(chan string, 64)
-	for _, name := range []string{catalog.Director, catalog.Runner} {
-		_, err := buses[name].OnPoke(func(string, *pb.Poke) { pokes <- name })
-		must("hear pokes", err)
-	}
+	_, err := buses[catalog.Director].OnPoke(func(string, *pb.Poke) { pokes <- "" })
+	must("hear pokes", err)
+	_, err = buses[catalog.Runner].OnFunctions(func(string, *pb.Poke) { pokes <- "" })
+	must("hear of functions", err)
 	for _, name := range []string{catalog.Director, catalog.Runner, catalog.Registry} {
 		_, err := buses[name].OnHeartbeat(func(*pb.RunnerStatus) { beats <- name })
 		must("hear heartbeats", err)
 	}
-	_, err := buses[catalog.Ticket].OnAssigned(func(string, []string) { assigned <- "" })
+	_, err = buses[catalog.Ticket].OnAssigned(func(string, []string) { assigned <- "" })
 	must("hear results", err)
 	changed := make(chan string, 64)
 	_, err = buses[catalog.Party].OnParty(func(project string, c *pb.PartyChanged) {
@@ -148,6 +148,10 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 	}
 	for _, name := range except(catalog.Runner) {
 		buses[name].Poke(ctx, "demo", &pb.Poke{})
+		next(t, pokes)
+	}
+	for _, name := range []string{catalog.Config, catalog.Registry} {
+		buses[name].Poke(ctx, "demo", &pb.Poke{Functions: true})
 		next(t, pokes)
 		next(t, pokes)
 	}
@@ -280,6 +284,7 @@ func TestNoServiceMayDoMore(t *testing.T) {
 			catalog.Backfill, catalog.Ticket, catalog.Party),
 		"mm.party.demo":                                              except(catalog.Party),
 		"mm.poke.demo":                                               {catalog.Runner},
+		"mm.function.demo":                                           except(catalog.Registry, catalog.Config),
 		"$O.MM_MODULES.C.x":                                          except(catalog.Registry),
 		"$O.MM_MODULES.M.x":                                          except(catalog.Registry),
 		"$JS.API.STREAM.PURGE.OBJ_MM_MODULES":                        except(catalog.Registry),
@@ -309,7 +314,8 @@ func TestNoServiceMayDoMore(t *testing.T) {
 		"mm.parts.backfill.*.*": except(catalog.Backfill),
 		"mm.parts.ticket.*.*":   except(catalog.Ticket),
 		"mm.parts.config.*.*":   except(catalog.Config),
-		"mm.poke.*":             except(catalog.Director, catalog.Runner),
+		"mm.poke.*":             except(catalog.Director),
+		"mm.function.*":         except(catalog.Runner),
 		"mm.assigned.*":         except(catalog.Ticket),
 		"mm.party.*":            except(catalog.Party),
 		"mm.runner":             except(catalog.Director, catalog.Runner, catalog.Registry),

@@ -10,11 +10,17 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// Poke tells directors and runners what changed in a project. A failure is logged: a replica that misses a poke notices
-// the change by itself, later.
+// Poke tells directors what changed in a project, and runners if functions changed or a config was deleted: of tickets
+// a run tells them. A failure is logged: a replica that misses a poke notices the change by itself, later.
 func (b *Bus) Poke(ctx context.Context, project string, p *pb.Poke) {
 	b.notify(ctx, pokes, project, p)
+	if ConcernsFunctions(p) {
+		b.notify(ctx, functions, project, p)
+	}
 }
+
+// ConcernsFunctions reports whether runners hear a poke.
+func ConcernsFunctions(p *pb.Poke) bool { return p.GetFunctions() || p.GetDeleted() != "" }
 
 // PokeTickets tells directors that tickets or backfill tickets changed, up to a position of the project's feed. The
 // position 0 means that nothing changed.
@@ -28,6 +34,13 @@ func (b *Bus) PokeTickets(ctx context.Context, project string, position uint64) 
 func (b *Bus) OnPoke(handle func(project string, p *pb.Poke)) (Subscription, error) {
 	return subscribe(b, pokes+"*", "", func(_ context.Context, subject string, p *pb.Poke, _ *nats.Msg) {
 		handle(fromToken(strings.TrimPrefix(subject, pokes)), p)
+	})
+}
+
+// OnFunctions hears the pokes of all projects that concern functions.
+func (b *Bus) OnFunctions(handle func(project string, p *pb.Poke)) (Subscription, error) {
+	return subscribe(b, functions+"*", "", func(_ context.Context, subject string, p *pb.Poke, _ *nats.Msg) {
+		handle(fromToken(strings.TrimPrefix(subject, functions)), p)
 	})
 }
 

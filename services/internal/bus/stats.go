@@ -60,3 +60,12 @@ func (b *Bus) OnRunStats(handle func(*pb.RunStats)) (Subscription, error) {
 		}
 	})
 }
+
+// OnMessages calls handle with the subject of every message, for measurements.
+func (b *Bus) OnMessages(handle func(subject string)) (Subscription, error) {
+	sub, err := b.conn.Subscribe(">", func(msg *nats.Msg) { handle(msg.Subject) })
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	return newSubscription(sub), nil
+}

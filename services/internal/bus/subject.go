@@ -5,6 +5,7 @@ import "strings"
 // Subjects. Projects and functions are single tokens, see token.
 const (
 	pokes     = "mm.poke."
+	functions = "mm.function."
 	runs      = "mm.run."
 	partsRoot = "mm.parts."
 	matches   = "mm.match."

@@ -216,7 +216,7 @@ func (c *Creator) CreateAs(ctx context.Context, project string, asked Creation) 
 	c.mu.Unlock()
 	if !busy {
 		// The first caller writes for all. The write must not end with one caller's request, since it has tickets of others.
-		go c.flush(telemetry.Detach(ctx), project, g)
+		c.flush(telemetry.Detach(ctx), project, g)
 	}
 	// mistake early: return Created{ID: one.id}, nil
 	select {
@@ -227,33 +227,30 @@ func (c *Creator) CreateAs(ctx context.Context, project string, asked Creation) 
 	}
 }
 
-// flush writes one group after another until the queue is empty.
+// flush writes one group. Another goroutine writes what came meanwhile, so that this caller returns as soon as it has
+// its answer.
 func (c *Creator) flush(ctx context.Context, project string, g *group) {
-	for {
-		c.mu.Lock()
-		n, bytes, named := 0, 0, 0
-		for n < min(len(g.queue), groupSize) {
-			one := g.queue[n]
-			bytes, named = bytes+len(one.body), named+one.named
-			if n > 0 && (bytes > groupBytes || named > groupPlayers || one.settings != g.queue[0].settings) {
-				break
-			}
-			n++
+	c.mu.Lock()
+	n, bytes, named := 0, 0, 0
+	for n < min(len(g.queue), groupSize) {
+		one := g.queue[n]
+		bytes, named = bytes+len(one.body), named+one.named
+		if n > 0 && (bytes > groupBytes || named > groupPlayers || one.settings != g.queue[0].settings) {
+			break
 		}
-		if n == 0 {
-			delete(c.groups, project)
-			c.mu.Unlock()
-			return
-		}
-		batch := g.queue[:n:n]
-		g.queue = g.queue[n:]
-		c.mu.Unlock()
-		if again := c.write(ctx, project, batch); len(again) > 0 {
-			c.mu.Lock()
-			g.queue = append(again, g.queue...)
-			c.mu.Unlock()
-		}
+		n++
 	}
+	batch := g.queue[:n:n]
+	g.queue = g.queue[n:]
+	c.mu.Unlock()
+	again := c.write(ctx, project, batch)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if g.queue = append(again, g.queue...); len(g.queue) == 0 {
+		delete(c.groups, project)
+		return
+	}
+	go c.flush(ctx, project, g)
 }
 
 // write writes a group, and returns the creations to retry.

@@ -81,8 +81,8 @@ func (s *Store) Do(ctx context.Context, command ...any) error {
 	return s.redis.Do(ctx, command...).Err()
 }
 
-// LookNever leaves it to others to wake the readers.
-func (s *Store) LookNever() { s.waits.pause = func(time.Duration) time.Duration { return time.Hour } }
+// LookEvery sets how often readers that wait are looked after, before any does.
+func (s *Store) LookEvery(d time.Duration) { s.waits.every = d }
 
 // AppendEntries appends equal entries of name, value pairs to a project's feed, in one round trip.
 func (s *Store) AppendEntries(ctx context.Context, project string, n int, changes ...string) error {

@@ -24,7 +24,6 @@ type reader struct {
 	position uint64
 	complete bool            // the snapshot was read
 	wake     <-chan struct{} // there may be entries
-	active   bool            // the last read had entries
 	more     bool            // there may be more than it had
 	pace     pace
 	changes  []Change
@@ -48,7 +47,7 @@ func (s *Store) follow(ctx context.Context, project string, sink Sink, wake <-ch
 	if err := r.snapshot(ctx); err != nil {
 		return err
 	}
-	r.complete, r.active = true, true
+	r.complete = true
 	sink.Apply(nil, r.position)
 	for {
 		if err := r.next(ctx); err != nil {

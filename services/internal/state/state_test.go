@@ -82,6 +82,7 @@ func opener(t *testing.T, url string) func(state.Options) *state.Store {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = s.Close() })
+		s.LookEvery(50 * time.Millisecond)
 		return s
 	}
 }

@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -9,19 +10,17 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// How often a reader is looked after: at first after its last entry, and in the end. looksAtOnce is how many readers
-// that is done in a round trip.
+// lookEvery is how often readers that wait are looked after, and looksAtOnce how many of them in a round trip.
 const (
-	firstLook   = 50 * time.Millisecond
-	lastLook    = time.Second
+	lookEvery   = time.Second
 	looksAtOnce = 500
 )
 
-// waits makes the readers of many feeds wait for entries over few connections. They are woken by what pokes and runs
-// say of their feeds, and their positions are looked up for all of a server together.
+// waits makes the readers of many feeds wait for entries over few connections. They are woken by what runs say
+// of their feeds, and their positions are looked up for all of a server together.
 type waits struct {
 	store *Store
-	pause func(time.Duration) time.Duration // how long a look is put off; tests replace it
+	every time.Duration // lookEvery; tests replace it
 
 	mu      sync.Mutex
 	servers map[string]*lookout
@@ -34,8 +33,7 @@ type waits struct {
 func (w *waits) close() { w.closeAll.Do(func() { close(w.closed) }) }
 
 func newWaits(s *Store) *waits {
-	return &waits{store: s, servers: map[string]*lookout{}, closed: make(chan struct{}),
-		pause: func(d time.Duration) time.Duration { return d }}
+	return &waits{store: s, servers: map[string]*lookout{}, closed: make(chan struct{}), every: lookEvery}
 }
 
 // next waits until there may be entries, and reads some.
@@ -48,8 +46,7 @@ func (r *reader) next(ctx context.Context) error {
 	position := r.position
 	var err error
 	r.more, err = r.read(ctx)
-	r.active = r.position != position
-	if err == nil && !r.active {
+	if err == nil && r.position == position {
 		err = r.check(ctx) // the feed may be another one
 	}
 	return err
@@ -71,10 +68,7 @@ type look struct {
 	name      string
 	position  uint64
 	primaries int
-
-	pause time.Duration // until the next look
-	due   time.Time
-	found chan struct{} // closed when there may be something
+	found     chan struct{} // closed when there may be something
 }
 
 // look returns when the reader was woken, or when its feed is not as the reader knows it.
@@ -94,13 +88,7 @@ func (w *waits) look(ctx context.Context, r *reader) error {
 	}
 	w.mu.Unlock()
 
-	l := &look{
-		k: r.k, name: r.name, position: r.position, primaries: r.primaries, pause: lastLook, found: make(chan struct{}),
-	}
-	if r.active {
-		l.pause = firstLook
-	}
-	l.due = time.Now().Add(w.pause(l.pause))
+	l := &look{k: r.k, name: r.name, position: r.position, primaries: r.primaries, found: make(chan struct{})}
 	o.add(ctx, l)
 	defer o.remove(l)
 	select {
@@ -129,7 +117,7 @@ func (o *lookout) remove(l *look) {
 
 // run looks after the readers until none waits.
 func (o *lookout) run(ctx context.Context) {
-	tick := time.NewTicker(firstLook)
+	tick := time.NewTicker(o.store.waits.every)
 	defer tick.Stop()
 	for {
 		select {
@@ -137,30 +125,17 @@ func (o *lookout) run(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		due, ended := o.due(time.Now())
-		if ended {
+		o.mu.Lock()
+		all := slices.Collect(maps.Keys(o.wait))
+		o.running = len(all) > 0
+		o.mu.Unlock()
+		if len(all) == 0 {
 			return
 		}
-		for some := range slices.Chunk(due, looksAtOnce) {
+		for some := range slices.Chunk(all, looksAtOnce) {
 			o.check(ctx, some)
 		}
 	}
-}
-
-// due is the readers to look after now. ended is true when none waits: run must end.
-func (o *lookout) due(now time.Time) (due []*look, ended bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if len(o.wait) == 0 {
-		o.running = false
-		return nil, true
-	}
-	for l := range o.wait {
-		if !l.due.After(now) {
-			due = append(due, l)
-		}
-	}
-	return due, false
 }
 
 // check wakes the readers for which there is something, be it an error.
@@ -173,15 +148,12 @@ func (o *lookout) check(ctx context.Context, some []*look) {
 		}
 		return nil
 	})
-	primaries, now := o.store.primary.changeCount(), time.Now()
+	primaries := o.store.primary.changeCount()
 	for i, l := range some {
 		name, position, err := positionIn(replies[i])
 		if err != nil || name != l.name || position != l.position || primaries != l.primaries {
 			o.remove(l)
 			close(l.found)
-			continue
 		}
-		l.pause = min(2*l.pause, lastLook)
-		l.due = now.Add(l.pause)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"matchmaker.dev/services/internal/platform/notify"
 	"matchmaker.dev/services/internal/state"
@@ -75,7 +76,7 @@ func TestManyFeedsTakeFewConnections(t *testing.T) {
 func TestReaderIsWoken(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
-		s.LookNever()
+		s.LookEvery(time.Hour)
 		m, wake := newMirror(), notify.New()
 		followInto(t, s, m, wake.C())
 		m.sees(t)
@@ -107,7 +108,7 @@ func (w *widest) Apply(changes []state.Change, position uint64) {
 func TestReaderThatIsBehindTakesNamesInParts(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
-		s.LookNever()
+		s.LookEvery(time.Hour)
 		w, wake := &widest{mirror: newMirror()}, notify.New()
 		followInto(t, s, w, wake.C())
 		create(t, s, "a")
