@@ -133,7 +133,7 @@ func TestShapesAreMeasured(t *testing.T) {
 	}
 }
 
-// mostCounts is what a ticket takes at most. Each has its poke; a pair has one message with its results, and one for its
+// mostCounts is what a ticket takes at most. Each has its poke. A pair has one message with its results, and one for an
 // allocator, which is seen twice. The others have room for what comes each second on a machine that is slow.
 var mostCounts = map[string]float64{
 	"4 pairs/s, no server: messages: mm.poke a ticket":           1,
