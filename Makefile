@@ -244,7 +244,7 @@ quality: ## Measure matches and waits of rules beside other matchmakers; WORLDS=
 		$(if $(WORLDS),--worlds $(WORLDS)) $(if $(ENGINE),--engine "$(ENGINE)") $(if $(SEEDS),--seeds $(SEEDS)) $(if $(LARGE),--large) $(if $(FLEXI),--flexi $(FLEXI))
 
 .PHONY: release
-release: ## Make the files of a release from the commit HEAD into bin/release, a second time to compare, and test them
+release: typescript ## Make the files of a release from the commit HEAD into bin/release, a second time to compare, and test them
 	cd deploy/release && GOWORK=off go run . --out $(CURDIR)/bin/release
 	@cd deploy/release && GOWORK=off $(CURDIR)/.ci/long release go test -count=1 -v -timeout 90m . -args -release $(CURDIR)/bin/release
 

@@ -1,5 +1,5 @@
 // Release makes the files of a release from the commit HEAD of a repository: binaries, match functions, images, the
-// Helm chart, an SBOM and checksums. The same commit and the same Go release give the same bytes.
+// Helm chart, the package for npm, an SBOM and checksums. The same commit and the same Go release give the same bytes.
 //
 //	go run . --out ../../bin/release
 package main

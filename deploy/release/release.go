@@ -48,6 +48,7 @@ func (r *release) build(ctx context.Context, repository string) error {
 		{"binaries", r.binaries},
 		{"functions", r.functions},
 		{"schema", r.schema},
+		{"npm", r.npm},
 		{"images", r.images},
 		{"chart", r.chart},
 		{"SBOM", r.bom},

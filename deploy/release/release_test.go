@@ -65,7 +65,7 @@ func TestReleaseIsComplete(t *testing.T) {
 	n := r.number()
 	want := []string{
 		sums, "arena_" + n + ".zip", "duel_" + n + ".zip", "rules_" + n + ".zip", "rules_" + n + ".schema.json",
-		"matchmaker-" + n + ".tgz",
+		"matchmaker-" + n + ".tgz", "matchmaker-client-" + n + ".tgz",
 		"matchmaker_" + n + "_image.oci.tar", "matchmaker_" + n + "_sbom.cdx.json",
 		"matchmaker_" + n + "_linux_amd64.tar.gz", "matchmaker_" + n + "_linux_arm64.tar.gz",
 		"mm_" + n + "_linux_amd64.tar.gz", "mm_" + n + "_linux_arm64.tar.gz", "mm_" + n + "_darwin_amd64.tar.gz",

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -76,23 +75,6 @@ func CodeOf(err error) Code {
 func IsNotFound(err error) bool {
 	code := CodeOf(err)
 	return Status(err) == http.StatusNotFound && code != "" && code != CodeNotFound
-}
-
-// PlayerText is a sentence in English that a player may be told of a failed call. It is the same for all errors of a
-// code, and otherwise of a status or a kind; translate it by these.
-func PlayerText(err error) string {
-	text := KindOf(err).text()
-	if e, ok := errors.AsType[*Error](err); ok {
-		for _, c := range slices.Backward(codes[:]) {
-			if c.code == e.Code {
-				return c.player
-			}
-			if c.status == e.Status {
-				text = c.player // the general code is the first
-			}
-		}
-	}
-	return text
 }
 
 // problem is the RFC 9457 body of an answer that is not success.

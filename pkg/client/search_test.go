@@ -177,7 +177,7 @@ func TestTokenCallback(t *testing.T) {
 	if err := getOne(t.Context(), c); err != nil {
 		t.Error(err)
 	}
-	if err := getOne(t.Context(), c); client.KindOf(err) != client.ErrorToken {
+	if err := getOne(t.Context(), c); client.GeneralCode(err) != client.CodeUnauthenticated {
 		t.Errorf("refused again and again: %v", err)
 	}
 	if want := []client.TokenReason{"first", "refused", "refused"}; !slices.Equal(asked, want) {
@@ -192,20 +192,23 @@ func TestTokenCallback(t *testing.T) {
 	}
 }
 
-func TestKindsOfErrors(t *testing.T) {
-	for kind, errs := range map[client.ErrorKind][]error{
-		client.ErrorOffline:    {fmt.Errorf("reading: %w", io.ErrUnexpectedEOF)},
-		client.ErrorBusy:       {&client.Error{Status: 429}, &client.Error{Status: 502}, &client.Error{Status: 503}},
-		client.ErrorToken:      {&client.Error{Status: 401}, fmt.Errorf("%w: dry", client.ErrNoToken)},
-		client.ErrorForbidden:  {&client.Error{Status: 403}},
-		client.ErrorNotFound:   {&client.Error{Status: 404}},
-		client.ErrorConflict:   {&client.Error{Status: 409}, &client.Error{Status: 412}},
-		client.ErrorInvalid:    {&client.Error{Status: 400}, &client.Error{Status: 422}},
-		client.ErrorUnexpected: {&client.Error{Status: 302}, &client.Error{Status: 500}, errors.New("no JSON")},
+func TestGeneralCodes(t *testing.T) {
+	for code, errs := range map[client.Code][]error{
+		client.CodeOffline:         {fmt.Errorf("reading: %w", io.ErrUnexpectedEOF)},
+		client.CodeLimited:         {&client.Error{Status: 429}},
+		client.CodeUnavailable:     {&client.Error{Status: 502}, &client.Error{Status: 503}, &client.Error{Status: 504}},
+		client.CodeUnauthenticated: {&client.Error{Status: 401}, fmt.Errorf("%w: dry", client.ErrNoToken)},
+		client.CodeForbidden:       {&client.Error{Status: 403}},
+		client.CodeNotFound:        {&client.Error{Status: 404, Code: client.CodePartyNotFound}},
+		client.CodeConflict:        {&client.Error{Status: 409, Code: "later"}, &client.Error{Status: 412}},
+		client.CodeInvalid:         {&client.Error{Status: 400}, &client.Error{Status: 418}},
+		client.CodeTooLarge:        {&client.Error{Status: 413}},
+		client.CodeInternal:        {&client.Error{Status: 500}},
+		client.CodeUnexpected:      {&client.Error{Status: 302}, &client.Error{Status: 501}, errors.New("no JSON")},
 	} {
 		for _, err := range errs {
-			if got := client.KindOf(fmt.Errorf("call: %w", err)); got != kind || client.PlayerText(err) == "" {
-				t.Errorf("%v is %q, want %q", err, got, kind)
+			if got := client.GeneralCode(fmt.Errorf("call: %w", err)); got != code || client.PlayerText(err) == "" {
+				t.Errorf("%v is %q, want %q", err, got, code)
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -62,9 +63,17 @@ func (d *driver) emit(e event) {
 	_ = d.out.Encode(e)
 }
 
+// words are what the protocol calls general codes that it names otherwise.
+var words = map[client.Code]string{
+	client.CodeLimited: "busy", client.CodeUnavailable: "busy", client.CodeUnauthenticated: "token",
+	client.CodeNotFound: "not_found", client.CodeInternal: "unexpected", client.CodeTooLarge: "invalid",
+	client.CodeUnsupported: "invalid", client.CodeIdempotencyKeyReused: "invalid",
+	client.CodeMethodNotAllowed: "invalid", client.CodeNotAcceptable: "invalid",
+}
+
 func (d *driver) fail(err error) {
-	kind := client.KindOf(err)
-	d.emit(event{"event": "error", "code": kind, "player": client.PlayerText(err)})
+	code := client.GeneralCode(err)
+	d.emit(event{"event": "error", "code": cmp.Or(words[code], string(code)), "player": client.PlayerText(err)})
 }
 
 // run obeys commands until there are no more.

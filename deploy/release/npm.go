@@ -1,0 +1,25 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+)
+
+// npmFile is the name of the package for npm.
+func (r *release) npmFile() string { return "matchmaker-client-" + r.number() + ".tgz" }
+
+// npm packs the TypeScript client, with the version of the release. The lock file says what compiles it.
+func (r *release) npm(ctx context.Context) error {
+	for _, arguments := range [][]string{
+		{"ci", "--no-audit", "--no-fund", "--loglevel=error"},
+		{"version", r.number(), "--no-git-tag-version", "--allow-same-version"},
+		{"run", "--silent", "build"},
+		{"pack", "--silent", "--pack-destination", r.out},
+	} {
+		if _, err := r.command(ctx, filepath.Join("sdk", "typescript"), nil, "npm", arguments...); err != nil {
+			return err
+		}
+	}
+	r.made = append(r.made, part{name: r.npmFile()})
+	return nil
+}
