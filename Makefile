@@ -79,15 +79,20 @@ test-contract: redis
 		$(if $(URL),-url $(URL)) $(if $(DATA),-data $(abspath $(DATA))) $(if $(PROJECT),-project $(PROJECT))
 
 .PHONY: check
-check: $(call parts,check,race e2e pages sdk apart faults mistakes oracles delay due,fuzz rules) ## Test everything at length, in half an hour, with compilers for C, Rust and AssemblyScript
-## PART=race,e2e,pages,sdk,apart,faults,mistakes,oracles,delay,due: some of it; fuzz: FUZZTIME=60s; rules: CASES=1000000 SEED=
-.PHONY: check-race check-e2e check-pages check-sdk check-apart check-faults check-mistakes check-oracles check-delay check-due check-fuzz check-rules
+check: $(call parts,check,race e2e pages console sdk apart faults mistakes oracles delay due,fuzz rules) ## Test everything at length, in half an hour, with compilers for C, Rust and AssemblyScript
+## PART=race,e2e,pages,console,sdk,apart,faults,mistakes,oracles,delay,due: some of it; fuzz: FUZZTIME=60s; rules: CASES=1000000 SEED=
+.PHONY: check-race check-e2e check-pages check-console pictures check-sdk check-apart check-faults check-mistakes check-oracles check-delay check-due check-fuzz check-rules
 check-race: redis compilers
 	@$(WITH_C) .ci/test -race -timeout 20m $$(go list $(MODULES:%=./%/...) | grep -vE '/test/(e2e|quality/trial)$$')
 check-e2e: redis
 	@.ci/test -timeout 25m ./test/e2e -args -race-dev
 check-pages: redis compilers build typescript
 	@.ci/test -timeout 25m ./test/pages -args -bin $(CURDIR)/bin
+# In a browser. `make pictures` also takes the pictures of docs/console.md.
+check-console pictures: redis compilers browser build
+	@cd test/console && npm ci --no-audit --no-fund --loglevel=error
+	go test -count=1 -v -timeout 20m -run '^TestConsole$$' ./test/console -args -bin $(CURDIR)/bin \
+		$(if $(filter pictures,$@),-pictures $(CURDIR)/docs/console)
 check-sdk: sdk
 check-apart: redis $(TOOLS)/golangci-lint
 	@export GOWORK=off; for m in $(APART); do (cd $$m && echo "lint and test $$m" && go mod tidy -diff && \

@@ -200,7 +200,7 @@ func histogram(label string, values []float64, name func(float64) string) *plot 
 	const columns = 20
 	width := (high - low) / columns
 	if width == 0 {
-		return barPlot(label, func(v float64) string { return number(v) }, []bar{{Name: name(low), Value: float64(len(values))}})
+		return barPlot(label, number1, []bar{{Name: name(low), Value: float64(len(values))}})
 	}
 	bars := make([]bar, columns)
 	for i := range bars {
@@ -209,7 +209,7 @@ func histogram(label string, values []float64, name func(float64) string) *plot 
 	for _, v := range values {
 		bars[min(int((v-low)/width), columns-1)].Value++
 	}
-	return barPlot(label, func(v float64) string { return number(v) }, bars)
+	return barPlot(label, number1, bars)
 }
 
 // spark is a small curve without axes.

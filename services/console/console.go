@@ -127,9 +127,9 @@ func (s *service) asset(c echo.Context) error {
 	if err != nil {
 		return echo.ErrNotFound
 	}
-	kind := map[string]string{".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}[path.Ext(c.Param("name"))]
+	kinds := map[string]string{".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 	c.Response().Header().Set(echo.HeaderCacheControl, "max-age=3600")
-	return c.Blob(http.StatusOK, kind+"; charset=utf-8", text)
+	return c.Blob(http.StatusOK, kinds[path.Ext(c.Param("name"))]+"; charset=utf-8", text)
 }
 
 // enter answers the console's first address.
@@ -226,7 +226,8 @@ func (s *service) open(c echo.Context) (*view, error) {
 // connect returns a client with the rights of a session. What fails is told at once: people reload pages.
 func (s *service) connect(one session) (*client.Client, error) {
 	return client.New(client.Options{URL: s.API(), Project: one.Project, Token: client.StaticToken(one.Token),
-		UserAgent: "matchmaker-console", HTTP: s.cache.http(), Retry: client.Retry{Attempts: 1, Reconnects: 1, MaxWait: time.Second}})
+		UserAgent: "matchmaker-console", HTTP: s.cache.http(),
+		Retry: client.Retry{Attempts: 1, Reconnects: 1, MaxWait: time.Second}})
 }
 
 // link is the address of a page of the viewer's project.

@@ -45,14 +45,14 @@ type matchRow struct {
 }
 
 // maxMatches is how many matches a list has.
-const maxMatches = 50
+const maxMatches = 25
 
 func loadFleets(ctx context.Context, v *view) (any, error) {
 	options := []string{"5m", "15m", "1h"}
 	back := v.chosen("range", options...)
 	f := &fleets{Ranges: v.choices("fleets", "range", back, options...)}
-	events, err := v.events(ctx, client.EventQuery{Since: v.Now().Add(-rangeOf(back)), Kinds: []string{"claimed", "allocating",
-		"assigned", "failed", "released", "full", "returned", "unreturned"}})
+	events, err := v.events(ctx, client.EventQuery{Since: v.Now().Add(-rangeOf(back)),
+		Kinds: []string{"claimed", "allocating", "assigned", "failed", "released", "full", "returned", "unreturned"}})
 	if err != nil {
 		return nil, err
 	}
@@ -67,10 +67,12 @@ func loadFleets(ctx context.Context, v *view) (any, error) {
 			m = &matchRow{ID: e.Match, Began: e.Time}
 			matches[e.Match] = m
 		}
+		if e.Function != "" { // the first of its match
+			m.Config, m.Queue, m.Region, m.Players = e.Config, e.Queue, e.Region, max(e.Players, len(e.Tickets))
+		}
 		switch e.Kind {
 		case "claimed":
-			m.State, m.Config, m.Queue, m.Region, m.Game = "claimed", e.Config, e.Queue, e.Region, e.Place != "hosting"
-			m.Players = max(e.Players, len(e.Tickets))
+			m.State, m.Game = "claimed", e.Place != "hosting"
 			if e.Acceptance > 0 {
 				m.State = "asking"
 			}

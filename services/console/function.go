@@ -63,7 +63,8 @@ func functionActions() map[string]action {
 			ask: func(_ context.Context, v *view) (*question, error) {
 				version, err := v.versionIn()
 				name := v.FormValue("name")
-				return &question{Title: strings.NewReplacer("{name}", name, "{version}", strconv.FormatInt(version, 10)).Replace(title),
+				names := strings.NewReplacer("{name}", name, "{version}", strconv.FormatInt(version, 10))
+				return &question{Title: names.Replace(title),
 					Text: text, Button: button, Danger: danger, Back: v.link("function", "name", name)}, err
 			},
 			run: func(ctx context.Context, v *view) (string, error) {
@@ -82,8 +83,8 @@ func functionActions() map[string]action {
 			func(ctx context.Context, c *client.Client, name string, version int64) (*client.Function, error) {
 				return c.RollbackFunction(ctx, name, version)
 			}, "That upload takes over as soon as it runs."),
-		"shadow": named("Let upload {version} of {name} run in the shadow?", "It gets the same runs as far as there is room. "+
-			"Nobody is matched by it.", "Run it in the shadow", false,
+		"shadow": named("Let upload {version} of {name} run in the shadow?", "It gets the same runs as far as there is room."+
+			" Nobody is matched by it.", "Run it in the shadow", false,
 			func(ctx context.Context, c *client.Client, name string, version int64) (*client.Function, error) {
 				return c.ShadowFunction(ctx, name, version)
 			}, "The shadow has begun."),
@@ -92,16 +93,17 @@ func functionActions() map[string]action {
 				return c.ShadowFunction(ctx, name, 0)
 			}, "The shadow has ended."),
 		"canary": named("Let upload {version} of {name} be the canary?", "It makes the matches of one in ten blocks of five "+
-			"minutes, for a day. It ends by itself if its runs fail that the other upload passes.", "Begin the canary", false,
+			"minutes, for 20 hours. It ends by itself if its runs fail that the other upload passes.", "Begin the canary", false,
 			func(ctx context.Context, c *client.Client, name string, version int64) (*client.Function, error) {
 				return c.CanaryFunction(ctx, name, client.CanaryRequest{Version: version, BlockSeconds: 300, Percent: 10,
-					DeadlineSeconds: 24 * 3600})
+					DeadlineSeconds: 20 * 3600})
 			}, "The canary has begun."),
 		"endcanary": named("End the canary of {name}?", "The upload that runs for the others runs for all.", "End it", false,
 			func(ctx context.Context, c *client.Client, name string, _ int64) (*client.Function, error) {
 				return c.CanaryFunction(ctx, name, client.CanaryRequest{})
 			}, "The canary has ended."),
-		"promote": named("Let upload {version} of {name} run for all?", "It takes over as an upload does.", "Promote it", false,
+		"promote": named("Let upload {version} of {name} run for all?", "It takes over as an upload does.", "Promote it",
+			false,
 			func(ctx context.Context, c *client.Client, name string, version int64) (*client.Function, error) {
 				return c.PromoteFunction(ctx, name, version)
 			}, "That upload takes over as soon as it runs."),

@@ -62,7 +62,8 @@ func (v *view) refresh(ctx context.Context, name string, p page) (text []byte, e
 		return nil, refused(err)
 	}
 	var b bytes.Buffer
-	if err := v.pages[name].ExecuteTemplate(&b, "live", v.frame(frame{Page: name, Section: p.section, Data: data})); err != nil {
+	f := v.frame(frame{Page: name, Section: p.section, Data: data})
+	if err := v.pages[name].ExecuteTemplate(&b, "live", f); err != nil {
 		return nil, false
 	}
 	return b.Bytes(), false

@@ -183,7 +183,7 @@ func (v *view) perSlot(row client.MatchReportRow) float64 {
 func loadNow(ctx context.Context, v *view) (any, error) {
 	back := v.chosen("range", ranges()...)
 	until := v.Now()
-	since := until.Add(-rangeOf(back))
+	since := until.Add(-rangeOf(back)).Truncate(slotTime)
 	n := &now{Time: until, Ranges: v.choices("now", "range", back, ranges()...)}
 	list, err := v.queues(ctx)
 	if err := v.note("How many wait is not known", err); err != nil {
@@ -288,7 +288,8 @@ func (n *now) addAlerts(v *view, events []client.Event) {
 		}
 		switch {
 		case len(q.Configs) == 0 && q.Tickets > 0:
-			add(alert{true, fmt.Sprintf("%s: %s, and no config serves it.", name, plural(q.Tickets, "ticket waits", "tickets wait")),
+			waits := plural(q.Tickets, "ticket waits", "tickets wait")
+			add(alert{true, fmt.Sprintf("%s: %s, and no config serves it.", name, waits),
 				"Put a config for this queue, or find out which client asks for it.", q.Href, "Who waits there"})
 		case q.P90 > 0 && q.Oldest > max(10*q.P90, 60):
 			add(alert{false, fmt.Sprintf("%s: the oldest ticket has waited for %s; most wait less than %s.", name,

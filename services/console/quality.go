@@ -68,7 +68,7 @@ func loadQuality(ctx context.Context, v *view) (any, error) {
 		Statistic: v.chosen("statistic", statistics()...)}
 	back := v.chosen("range", "24h", "6h", "1h")
 	until := v.Now()
-	since := until.Add(-rangeOf(back))
+	since := until.Add(-rangeOf(back)).Truncate(slotTime)
 	q.Ranges = v.choices("quality", "range", back, "1h", "6h", "24h")
 	q.Dimensions = v.choices("quality", "by", q.By, "queue", "config", "region", "party", "upload", "revision")
 	q.Statistics = v.choices("quality", "statistic", q.Statistic, statistics()...)
@@ -94,8 +94,8 @@ func loadQuality(ctx context.Context, v *view) (any, error) {
 		}
 		return math.NaN()
 	}
-	q.Series = timePlot(fmt.Sprintf("%s of %s of matches", q.Statistic, q.Measure), since, until, slotTime, unitOf(q.Measure),
-		line{"", "one", slots(series, since, until, value, nil)})
+	q.Series = timePlot(fmt.Sprintf("%s of %s of matches", q.Statistic, q.Measure), since, until, slotTime,
+		unitOf(q.Measure), line{"", "one", slots(series, since, until, value, nil)})
 	if err := q.compare(ctx, v, since); err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ type queuePage struct {
 func loadQueue(ctx context.Context, v *view) (any, error) {
 	name, back := v.QueryParam("queue"), v.chosen("range", ranges()...)
 	until := v.Now()
-	since := until.Add(-rangeOf(back))
+	since := until.Add(-rangeOf(back)).Truncate(slotTime)
 	q := &queuePage{Name: name, None: name == "", Ranges: v.choices("queue", "range", back, ranges()...)}
 	list, err := v.queues(ctx)
 	if err := v.note("How many wait is not known", err); err != nil {
@@ -98,7 +98,8 @@ func (q *queuePage) sample(v *view, page *client.WaitingPage) {
 	}
 	options := slices.Sorted(maps.Keys(names))
 	options = options[:min(len(options), 12)]
-	if q.Attribute = v.chosen("attribute", options...); slices.Contains(options, "skill") && !v.QueryParams().Has("attribute") {
+	q.Attribute = v.chosen("attribute", options...)
+	if slices.Contains(options, "skill") && !v.QueryParams().Has("attribute") {
 		q.Attribute = "skill"
 	}
 	q.Attributes = v.choices("queue", "attribute", q.Attribute, options...)

@@ -31,10 +31,10 @@ const project = "demo"
 // world is a system with players, as the console shows it.
 type world struct {
 	*launch.Matchmaker
-	bin            string
-	studio, lobby  *client.Client
-	random         *rand.Rand
-	elder, unheard string // tickets that wait
+	bin           string
+	studio, lobby *client.Client
+	random        *rand.Rand
+	elder         string // a ticket that waits
 }
 
 func must(t *testing.T, err error) {
@@ -129,20 +129,22 @@ func (w *world) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ranked := workload.Config("duel", "skill", 3000, map[string]any{"attribute": "skill", "window": 60, "widen": 10})
+	ranked := workload.Config("duel", "skill", 3000,
+		map[string]any{"attribute": "skill", "window": 60, "widen": 10, "maxWindow": 300})
 	ranked.Matchmaking.Name, ranked.Queue = "Ranked duels", "ranked"
 	ranked.Report = &client.ReportRule{Attributes: []string{"skill"}}
 	ranked.Hosting = &client.Hosting{Profile: "demo", FleetID: "local"}
 	casual := workload.Config("rules", "skill", 5000, map[string]any{"numbers": []string{"skill"},
 		"teams": []any{map[string]any{"name": "team", "copies": 2, "size": 2}},
-		"rules": []any{map[string]any{"name": "similar", "spread": "skill", "max": map[string]any{"start": 300, "grow": 10, "until": 1500}}}})
+		"rules": []any{map[string]any{"name": "similar", "spread": "skill",
+			"max": map[string]any{"start": 300, "grow": 10, "until": 1500}}}})
 	casual.Matchmaking.Name, casual.Queue, casual.Report = "Two against two", "casual", ranked.Report
 	for id, config := range map[string]client.Config{"ranked": ranked, "casual": casual} {
 		if _, err := w.studio.PutConfig(ctx, id, config, ""); err != nil {
 			return fmt.Errorf("%s: %w", id, err)
 		}
 	}
-	ranked.Matchmaking.Config = json.RawMessage(`{"attribute":"skill","window":100,"widen":10}`)
+	ranked.Matchmaking.Config = json.RawMessage(`{"attribute":"skill","window":100,"widen":10,"maxWindow":300}`)
 	maria, err := w.Client(auth.Developer, project, "maria")
 	if err != nil {
 		return err
@@ -154,14 +156,13 @@ func (w *world) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if w.elder, err = w.create(ctx, "grandmaster", "ranked", 2980); err != nil {
-		return err
-	}
-	if _, err := w.create(ctx, "legend", "ranked", 4200); err != nil {
+	w.elder, err = w.lobby.CreateTicket(ctx, client.TicketRequest{Player: "grandmaster",
+		Queues: []string{"casual", "ranked"}, Attributes: map[string]float64{"skill": 4800}})
+	if err != nil {
 		return err
 	}
 	for i := range 3 {
-		if w.unheard, err = w.create(ctx, fmt.Sprintf("visitor-%d", i), "halloween", 1500); err != nil {
+		if _, err = w.create(ctx, fmt.Sprintf("visitor-%d", i), "halloween", 1500); err != nil {
 			return err
 		}
 	}
@@ -187,7 +188,8 @@ func another(path string) (io.Reader, error) {
 }
 
 func (w *world) create(ctx context.Context, player, queue string, skill float64, more ...string) (string, error) {
-	t := client.TicketRequest{Player: player, Queues: []string{queue}, Attributes: map[string]float64{"skill": math.Round(skill)}}
+	t := client.TicketRequest{Player: player, Queues: []string{queue},
+		Attributes: map[string]float64{"skill": math.Round(skill)}}
 	for _, one := range more {
 		t.Players = append(t.Players, client.Player{ID: one})
 	}
@@ -195,8 +197,8 @@ func (w *world) create(ctx context.Context, player, queue string, skill float64,
 }
 
 // names are of players.
-var names = []string{"ada", "bela", "chloe", "dmitri", "elif", "farid", "grace", "hugo", "ines", "jonas", "kira", "luis",
-	"mira", "noor", "omar", "pia", "quinn", "rosa", "sven", "tara", "uma", "vito", "wren", "xena", "yuki", "zoe"}
+var names = []string{"ada", "bela", "chloe", "dmitri", "elif", "farid", "grace", "hugo", "ines", "jonas", "kira",
+	"luis", "mira", "noor", "omar", "pia", "quinn", "rosa", "sven", "tara", "uma", "vito", "wren", "xena", "yuki", "zoe"}
 
 // play lets players arrive until ctx ends.
 func (w *world) play(ctx context.Context) error {

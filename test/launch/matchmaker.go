@@ -76,3 +76,8 @@ func (m *Matchmaker) Upload(ctx context.Context, studio *client.Client, name, pa
 	defer func() { _ = archive.Close() }()
 	return workload.Start(ctx, studio, name, archive)
 }
+
+// Role mints a token of a developer with a role, which is good for a time.
+func (m *Matchmaker) Role(project, role, subject string, good time.Duration) (string, error) {
+	return m.tokens.Mint(issuer.Claims{Kind: auth.Developer, Project: project, Role: role, Subject: subject, TTL: good})
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"sync/atomic"
@@ -50,11 +51,17 @@ func (c *consoleCmd) Run(ctx context.Context, s streams) (err error) {
 		return err
 	}
 	b.add(part)
-	return b.serve(ctx, &c.Process, nil)
+	return b.serve(ctx, &c.Process, func(addr net.Addr) {
+		if tcp, ok := addr.(*net.TCPAddr); ok {
+			fmt.Fprintf(s.out, "Console: %s/console\n", localURL(tcp))
+		}
+	})
 }
 
 // localConsole is the console of dev. Whoever is at this machine needs no login. listens is told where the API is.
-func (c *devCmd) localConsole(tokens *issuer.Issuer, log *slog.Logger) (part app.Part, listens func(net.Addr), err error) {
+func (c *devCmd) localConsole(
+	tokens *issuer.Issuer, log *slog.Logger,
+) (part app.Part, listens func(net.Addr), err error) {
 	var at atomic.Pointer[string]
 	at.Store(new(string))
 	o := console.Options{Log: log, Now: time.Now, Project: "demo",

@@ -4,7 +4,8 @@ const live = document.getElementById('live')
 const connection = document.getElementById('connection')
 
 function localize(root) {
-  const long = { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' }
+  const two = '2-digit'
+  const long = { day: 'numeric', month: 'short', hour: two, minute: two, second: two, hourCycle: 'h23' }
   for (const e of root.querySelectorAll('time')) {
     const at = new Date(e.dateTime)
     e.textContent = at.toLocaleString('en-GB', long)
@@ -62,11 +63,14 @@ async function send(box, file) {
   const name = box.dataset.name || box.querySelector('[name=name]').value.trim() || file.name.replace(/\..*$/, '')
   const note = box.querySelector('[name=note]').value
   const shadow = box.querySelector('[name=shadow]').checked
-  if (!confirm(`Upload ${file.name} as the function ${name}${shadow ? ', in the shadow' : ', which it runs for all its configs'}?`)) return
+  const how = shadow ? 'in the shadow' : 'for all its configs'
+  if (!confirm(`Upload ${file.name} as the function ${name}, which runs it ${how}?`)) return
   said.textContent = `Uploading ${file.name} …`
   try {
-    const answer = await fetch(`${box.dataset.upload}?${new URLSearchParams({ name, note, shadow })}`,
-      { method: 'PUT', body: file, headers: { 'X-CSRF-Token': box.dataset.csrf, 'Content-Type': 'application/octet-stream' } })
+    const answer = await fetch(`${box.dataset.upload}?${new URLSearchParams({ name, note, shadow })}`, {
+      method: 'PUT', body: file,
+      headers: { 'X-CSRF-Token': box.dataset.csrf, 'Content-Type': 'application/octet-stream' },
+    })
     const text = await answer.text()
     if (answer.ok) location.href = text
     else said.textContent = text

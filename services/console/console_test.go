@@ -1,0 +1,200 @@
+package console_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"matchmaker.dev/services/console"
+	"matchmaker.dev/services/internal/edge/web"
+)
+
+// hostile is a name that a player or a studio may choose.
+const hostile = `<script>alert("x")</script>'`
+
+// ticketID is of version 7, so that it has a time.
+const ticketID = "0198f3a2-5c1e-7d40-9a10-0a4be0d0c001"
+
+// answers are what the API answers, by the ends of paths. Every name is hostile.
+func answers() map[string]any {
+	now := time.Now().UTC().Format(time.RFC3339)
+	object := func(pairs ...any) map[string]any {
+		o := map[string]any{}
+		for i := 0; i < len(pairs); i += 2 {
+			o[pairs[i].(string)] = pairs[i+1]
+		}
+		return o
+	}
+	config := object("matchmaking", object("name", hostile, "targetFunction", object("name", hostile)), "queue", hostile)
+	wait := object("kind", "wait", "count", 1, "mean", 1, "p10", 1, "p50", 1, "p90", 2)
+	row := object("queue", hostile, "config", hostile, "slot", now, "matches", 1, "tickets", 2, "players", 2,
+		"measures", []any{wait, object("kind", "spread", "name", hostile, "count", 1)})
+	ticket := object("id", ticketID, "created", 1, "waited", 5, "owner", hostile, "players", []any{hostile},
+		"queues", []any{hostile}, "attributes", object(hostile, 1))
+	event := object("id", "1.1", "time", now, "kind", "failed", "reason", hostile, "detail", hostile, "match", ticketID,
+		"config", hostile, "position", 1)
+	function := object("name", hostile, "created", now, "updated", now, "upload", 1, "status",
+		object("state", "Running", "instances", []any{}), "health", object("runs", 1, "failed", 1, "failedShare", 1,
+			"lastError", hostile, "lastErrorTime", now))
+	filters := []any{object("attribute", hostile, "min", 1, "holds", false, "by", 1)}
+	return map[string]any{
+		"/queues": object("time", now, "tickets", 1, "queues", []any{object("queue", hostile, "configs", []any{},
+			"tickets", 1, "players", 1, "oldest", 5)}),
+		"/configs": object("configs", []any{object("id", hostile, "etag", `"1"`, "name", hostile, "function", hostile,
+			"queue", hostile)}),
+		"/configs/" + hostile: config,
+		"/configs/" + hostile + "/history": object("changes", []any{object("etag", `"2"`, "changed", now, "by", hostile,
+			"current", true, "config", config), object("etag", `"1"`, "by", hostile, "config", object(hostile, hostile))}),
+		"/settings/history":     object("changes", []any{}),
+		"/functions":            object("functions", []any{function}),
+		"/functions/" + hostile: function,
+		"/functions/" + hostile + "/versions": object("versions", []any{object("version", 1, "note", hostile, "by", hostile,
+			"uploaded", now)}),
+		"/functions/" + hostile + "/log": object("lines",
+			[]any{object("time", now, "upload", 1, "instance", "i", "text", hostile)}),
+		"/tickets/waiting": object("tickets", []any{ticket}, "total", 1),
+		"/events":          object("events", []any{event}, "next", "1.1", "more", false),
+		"/matches/report":  object("since", now, "until", now, "rows", []any{row}),
+		"/matches/" + ticketID: object("id", ticketID, "state", "assigned", "config", hostile, "created", now, "players", 1,
+			"teams", []any{object("name", hostile, "tickets", []any{object("id", ticketID, "players", []any{hostile})})},
+			"server", object("connection", hostile), "measures", object(hostile, 1)),
+		"/tickets/" + ticketID + "/explanation": object("id", ticketID, "state", "waiting", "players", 1, "queues",
+			[]any{hostile}, "unservedQueues", []any{hostile}, "configs", []any{object("config", hostile, "function", hostile,
+				"serves", true, "inPool", true, "pools", []any{object("pool", hostile, "filters", filters)}, "run",
+				object("reasons", []any{object("reason", hostile)}))}),
+	}
+}
+
+// start serves a console whose API has hostile names. Its viewer needs no login if local is true.
+func start(t *testing.T, local bool) *httptest.Server {
+	t.Helper()
+	known := answers()
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer, ok := known[strings.TrimPrefix(r.URL.Path, "/demo/matchmaking/api/v1")]
+		w.Header().Set("Content-Type", "application/json")
+		switch {
+		case r.Header.Get("Authorization") == "Bearer ended":
+			w.WriteHeader(http.StatusUnauthorized)
+		case !ok:
+			w.WriteHeader(http.StatusNotFound)
+		default:
+			_ = json.NewEncoder(w).Encode(answer) // a client that is gone fails the test elsewhere
+		}
+	}))
+	t.Cleanup(api.Close)
+	o := console.Options{Settings: console.Settings{Session: time.Hour, Viewers: 8, Environment: hostile},
+		Log: slog.New(slog.DiscardHandler), Now: time.Now, Project: "demo", API: func() string { return api.URL }}
+	if local {
+		o.Mint = func(string) (string, error) {
+			return "x." + base64.RawURLEncoding.EncodeToString([]byte(`{"sub":"console"}`)) + ".x", nil
+		}
+	}
+	part, err := console.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := web.New(o.Log, web.Options{})
+	part.Routes(e)
+	s := httptest.NewServer(e)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// ask sends a request, and returns the answer's status, headers and body. Redirects are not followed.
+func ask(t *testing.T, method, address string, form url.Values, headers ...string) (int, http.Header, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(form.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	for i := 0; i < len(headers); i += 2 {
+		if r.Header.Set(headers[i], headers[i+1]); headers[i] == "Host" {
+			r.Host = headers[i+1]
+		}
+	}
+	res, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, res.Header, string(body)
+}
+
+// Names that players and studios choose are text on every page. The policy lets no script run but the console's own.
+func TestNamesAreEscaped(t *testing.T) {
+	s := start(t, true)
+	name := url.QueryEscape(hostile)
+	for _, page := range []string{"now", "queue?queue=" + name, "search?q=" + name, "player?id=" + name,
+		"ticket?id=" + ticketID, "match?id=" + ticketID, "configs", "config?id=" + name, "config?edit=true&id=" + name,
+		"functions", "function?name=" + name, "fleets", "quality", "quality?by=" + name, "audit", "audit?by=" + name,
+		"now?done=" + name, name} {
+		status, header, body := ask(t, http.MethodGet, s.URL+"/console/demo/"+page, nil)
+		if status != http.StatusOK && page != name || strings.Contains(body, "<script>alert") ||
+			!strings.Contains(body, "<h1>") {
+			t.Errorf("%s: %d\n%.2000s", page, status, body)
+		}
+		if page != "configs" && page != name && !strings.Contains(body, "&lt;script&gt;") {
+			t.Errorf("%s does not show the name", page)
+		}
+		policy := header.Get("Content-Security-Policy")
+		if !strings.HasPrefix(policy, "default-src 'self';") || strings.Contains(policy, "unsafe") {
+			t.Errorf("%s: %q", page, policy)
+		}
+		if strings.Contains(body, " style=") || strings.Contains(body, " onclick=") {
+			t.Errorf("%s has what the policy refuses", page)
+		}
+	}
+}
+
+// What does not come from a page of the session, or from this machine, changes and shows nothing.
+func TestRequestsThatAreRefused(t *testing.T) {
+	s, logins := start(t, true), start(t, false)
+	erase := url.Values{"do": {"delete"}, "id": {hostile}, "confirm": {"yes"}}
+	for name, tt := range map[string]struct {
+		method, url string
+		form        url.Values
+		headers     []string
+		status      int
+	}{
+		"another name of this machine": {"GET", s.URL + "/console/demo/now", nil, []string{"Host", "evil.example"}, 303},
+		"no token of the page":         {"POST", s.URL + "/console/demo/config", erase, nil, 403},
+		"another site": {"POST", s.URL + "/console/demo/config", erase,
+			[]string{"Sec-Fetch-Site", "cross-site"}, 403},
+		"an upload without the page": {"PUT", s.URL + "/console/demo/function?name=x", nil, nil, 403},
+		"no login":                   {"GET", logins.URL + "/console/demo/now", nil, nil, 303},
+		"no login, live": {"GET", logins.URL + "/console/demo/now", nil,
+			[]string{"Accept", "text/event-stream"}, 204},
+		"a made-up session": {"GET", logins.URL + "/console/demo/now", nil,
+			[]string{"Cookie", "matchmaker-console=eA"}, 303},
+		"a token that ended": {"POST", logins.URL + "/console/-/login", url.Values{"token": {"ended"}, "project": {"demo"}},
+			nil, 401},
+		"a file that is none": {"GET", s.URL + "/console/-/asset/..%2fconsole.go", nil, nil, 404},
+	} {
+		if status, _, body := ask(t, tt.method, tt.url, tt.form, tt.headers...); status != tt.status {
+			t.Errorf("%s: %d, want %d\n%.500s", name, status, tt.status, body)
+		}
+	}
+	status, header, _ := ask(t, "POST", logins.URL+"/console/-/login", url.Values{"token": {"good"}, "project": {"demo"},
+		"to": {"//evil.example/console/demo/now"}})
+	cookie := header.Get("Set-Cookie")
+	if status != http.StatusSeeOther || header.Get("Location") != "/console/demo/now" ||
+		strings.Contains(cookie, "good") || !strings.Contains(cookie, "HttpOnly") || !strings.Contains(cookie, "SameSite=Lax") {
+		t.Errorf("%d %v", status, header)
+	}
+	status, _, body := ask(t, "GET", logins.URL+"/console/demo/configs", nil, "Cookie", strings.Split(cookie, ";")[0])
+	if status != http.StatusOK || !strings.Contains(body, "Configs") {
+		t.Errorf("after the login: %d", status)
+	}
+}
