@@ -133,8 +133,8 @@ $(addprefix $(TOOLS)/,buf protoc-gen-go golangci-lint caddy):
 
 .PHONY: sdk sdk-typescript sdk-cpp sdk-csharp sdk-conformance
 sdk: $(call parts,sdk,typescript cpp csharp conformance) ## Build and test the SDKs, and pack them into bin/sdk/; PART=typescript,cpp,csharp,conformance
-# With the samples, also those in Go, and a page in Chromium.
-sdk-typescript: redis build browser
+# With the samples of all languages, and a page in Chromium.
+sdk-typescript: redis build browser sdk-csharp
 	@./.ci/install-sdk
 	$(call build,bin/samples/,./pkg/client/samples/...)
 	@mkdir -p bin/sdk && cd sdk/typescript && npm run --silent build && npm test --silent && \
@@ -155,8 +155,10 @@ sdk-csharp:
 	@$(MCS) -target:library -out:bin/csharp/Matchmaking.dll sdk/csharp/src/*.cs
 	@$(MCS) -r:Matchmaking.dll -out:bin/csharp/driver.exe sdk/csharp/test/Driver.cs
 	@$(MCS) -r:Matchmaking.dll -out:bin/csharp/test.exe sdk/csharp/test/FakeTest.cs && mono bin/csharp/test.exe
+	@for sample in sdk/csharp/samples/*.cs; do \
+		$(MCS) -r:Matchmaking.dll -out:bin/csharp/$$(basename $$sample .cs).exe $$sample || exit 1; done
 	@tar -czf bin/sdk/matchmaker-csharp-0.1.0.tar.gz --transform 's|^|matchmaker-csharp-0.1.0/|' LICENSE \
-		-C bin/csharp Matchmaking.dll -C $(CURDIR)/sdk/csharp README.md src
+		-C bin/csharp Matchmaking.dll -C $(CURDIR)/sdk/csharp README.md samples src
 
 DRIVERS := --driver Go=bin/conformance/driver --driver 'TypeScript=node sdk/typescript/conformance.mjs' \
 	--driver C++=bin/cpp/g++/driver --driver 'C\#=mono bin/csharp/driver.exe'
