@@ -145,7 +145,8 @@ sdk-cpp:
 	@mkdir -p bin/sdk && for compiler in g++ clang++; do \
 		cmake -S sdk/cpp -B bin/cpp/$$compiler -DCMAKE_CXX_COMPILER=$$compiler -DMATCHMAKER_TESTS=ON \
 			-DMATCHMAKER_SANITIZE=$$([ $$compiler = g++ ] && echo ON || echo OFF) >bin/cpp.log && \
-		cmake --build bin/cpp/$$compiler -j 2 >bin/cpp.log 2>&1 || { cat bin/cpp.log; exit 1; }; done
+		cmake --build bin/cpp/$$compiler -j 2 >bin/cpp.log 2>&1 || { cat bin/cpp.log; exit 1; }; \
+		bin/cpp/$$compiler/fake-test || exit 1; done
 	@tar -czf bin/sdk/matchmaker-cpp-0.1.0.tar.gz --transform 's|^|matchmaker-cpp-0.1.0/|' LICENSE -C sdk/cpp .
 # As C# 7, which Unity's and Mono's compilers read.
 MCS := mcs -langversion:7 -warnaserror -lib:bin/csharp -r:System.Net.Http.dll -r:System.Numerics.dll
