@@ -138,8 +138,8 @@ $(addprefix $(TOOLS)/,buf protoc-gen-go golangci-lint caddy):
 
 .PHONY: sdk sdk-typescript sdk-cpp sdk-csharp sdk-conformance
 sdk: $(call parts,sdk,typescript cpp csharp conformance) ## Build and test the SDKs, and pack them into bin/sdk/; PART=typescript,cpp,csharp,conformance
-# With the samples, also those in Go, and a page in Chromium.
-sdk-typescript: redis build browser typescript
+# With the samples of all languages, and a page in Chromium.
+sdk-typescript: redis build browser typescript sdk-csharp
 	$(call build,bin/samples/,./pkg/client/samples/...)
 	@cd sdk/typescript && npm test --silent
 .PHONY: typescript
@@ -152,7 +152,8 @@ sdk-cpp:
 	@mkdir -p bin/sdk && for compiler in g++ clang++; do \
 		cmake -S sdk/cpp -B bin/cpp/$$compiler -DCMAKE_CXX_COMPILER=$$compiler -DMATCHMAKER_TESTS=ON \
 			-DMATCHMAKER_SANITIZE=$$([ $$compiler = g++ ] && echo ON || echo OFF) >bin/cpp.log && \
-		cmake --build bin/cpp/$$compiler -j 2 >bin/cpp.log 2>&1 || { cat bin/cpp.log; exit 1; }; done
+		cmake --build bin/cpp/$$compiler -j 2 >bin/cpp.log 2>&1 || { cat bin/cpp.log; exit 1; }; \
+		bin/cpp/$$compiler/fake-test || exit 1; done
 	@tar -czf bin/sdk/matchmaker-cpp-0.1.0.tar.gz --transform 's|^|matchmaker-cpp-0.1.0/|' LICENSE -C sdk/cpp .
 # As C# 7, which Unity's and Mono's compilers read.
 MCS := mcs -langversion:7 -warnaserror -lib:bin/csharp -r:System.Net.Http.dll -r:System.Numerics.dll
@@ -162,8 +163,10 @@ sdk-csharp:
 	@$(MCS) -target:library -out:bin/csharp/Matchmaking.dll sdk/csharp/src/*.cs
 	@$(MCS) -r:Matchmaking.dll -out:bin/csharp/driver.exe sdk/csharp/test/Driver.cs
 	@$(MCS) -r:Matchmaking.dll -out:bin/csharp/test.exe sdk/csharp/test/FakeTest.cs && mono bin/csharp/test.exe
+	@for sample in sdk/csharp/samples/*.cs; do \
+		$(MCS) -r:Matchmaking.dll -out:bin/csharp/$$(basename $$sample .cs).exe $$sample || exit 1; done
 	@tar -czf bin/sdk/matchmaker-csharp-0.1.0.tar.gz --transform 's|^|matchmaker-csharp-0.1.0/|' LICENSE \
-		-C bin/csharp Matchmaking.dll -C $(CURDIR)/sdk/csharp README.md src
+		-C bin/csharp Matchmaking.dll -C $(CURDIR)/sdk/csharp README.md samples src
 
 DRIVERS := --driver Go=bin/conformance/driver --driver 'TypeScript=node sdk/typescript/conformance.mjs' \
 	--driver C++=bin/cpp/g++/driver --driver 'C\#=mono bin/csharp/driver.exe'

@@ -237,11 +237,15 @@ std::string Json::text() const {
 }
 
 const Json& Json::operator[](std::string_view name) const {
-  static const Json none;
   for (const Member& m : members_) {
     if (m.name == name) return m.value;
   }
-  return none;
+  return none();
+}
+
+const Json& Json::none() {
+  static const Json null;
+  return null;
 }
 
 Json& Json::set(std::string name, Json value) {

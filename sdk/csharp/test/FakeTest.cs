@@ -71,7 +71,7 @@ static class FakeTest
         ada.Follow(ada.Matchmaker.Search());
         bob.Follow(bob.Matchmaker.Search());
         Until("both search", () => ada.Is(SearchState.Searching) && bob.Is(SearchState.Searching), ada, bob);
-        fake.Ask(new[] { "ada", "bob" });
+        fake.Ask(new[] { "ada", "bob" }, 2000);
         Until("both are asked", () => ada.Is(SearchState.Offered) && bob.Is(SearchState.Offered), ada, bob);
         Check(ada.Update.Players == 2 && !ada.Update.Answered, "two are asked");
         ada.Search.Accept();
@@ -87,12 +87,12 @@ static class FakeTest
 
     static void DeclinesCancelsAndErrors()
     {
-        var fake = new FakeService(1000);
+        var fake = new FakeService(100);
         Player ada = new Player(fake, "ada"), bob = new Player(fake, "bob");
         ada.Follow(ada.Matchmaker.Search());
         bob.Follow(bob.Matchmaker.Search());
         Until("both wait", () => fake.Waiting.Count == 2, ada, bob);
-        fake.Ask(new[] { "ada", "bob" });
+        fake.Ask(new[] { "ada", "bob" }, 2000);
         Until("she is asked", () => ada.Is(SearchState.Offered), ada, bob);
         ada.Search.Decline();
         Until("she declined", () => ada.Update.Ended && bob.Is(SearchState.Searching), ada, bob);

@@ -10,7 +10,9 @@ import { Matchmaker } from '@matchmaker/client'
 import { bin, start } from './service.mjs'
 
 /** How a language's sample is called; % is its name. */
-const languages = { TypeScript: 'node dist/samples/%.js', Go: join(bin, 'samples/%') }
+const languages = {
+  TypeScript: 'node dist/samples/%.js', Go: join(bin, 'samples/%'), 'C#': `mono ${join(bin, 'csharp/%.exe')}`,
+}
 
 const patience = { timeout: 120_000 }
 

@@ -25,6 +25,8 @@ class Json {
   explicit Json(const char* value) : Json(std::string(value)) {}
   static Json array() { return Json(Kind::Array); }
   static Json object() { return Json(Kind::Object); }
+  /** null. */
+  static const Json& none();
 
   /** The value of a text; nothing if it is no JSON, or is deeper than 64 values. */
   static std::optional<Json> parse(std::string_view text);
@@ -110,6 +112,8 @@ inline Json write(bool from) { return Json(from); }
 template <class T> Json write(const std::vector<T>& from);
 template <class T> Json write(const std::map<std::string, T>& from);
 
+template <class T> auto write(T from) -> decltype(from.visit(Reader{Json::none()}), Json());
+
 struct Writer {
   Json& to;
   template <class T> void operator()(const char* name, const T& value) const { to.set(name, write(value)); }
@@ -118,7 +122,7 @@ struct Writer {
   }
 };
 
-template <class T> auto write(T from) -> decltype(from.visit(Reader{Json()}), Json()) {
+template <class T> auto write(T from) -> decltype(from.visit(Reader{Json::none()}), Json()) {
   Json to = Json::object();
   from.visit(Writer{to});
   return to;

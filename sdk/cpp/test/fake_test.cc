@@ -1,0 +1,137 @@
+// What games do with the service in memory.
+#include "matchmaker/fake.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+using namespace matchmaker;
+
+namespace {
+
+#define CHECK(condition)                                             \
+  do {                                                               \
+    if (!(condition)) {                                              \
+      std::fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+      std::exit(1);                                                  \
+    }                                                                \
+  } while (false)
+
+/** A player of a game. */
+struct Player {
+  Player(FakeService& fake, const std::string& name) : matchmaker(fake.options(name)) {}
+
+  void follow(const std::shared_ptr<Search>& of) {
+    search = of;
+    search->onUpdate([this](const Update& u) { update = u; });
+  }
+
+  void enter(const Result<std::shared_ptr<Party>>& r) {
+    CHECK(r);
+    party = r.value;
+    party->onUpdate([this](const PartyUpdate& u) {
+      if (u.state == PartyUpdate::State::Search) follow(u.search);
+      if (u.state == PartyUpdate::State::Left) left = u.reason;
+    });
+  }
+
+  Matchmaker matchmaker;
+  std::shared_ptr<Search> search;
+  std::shared_ptr<Party> party;
+  Update update;
+  std::string left;
+};
+
+/** Pumps until something holds. */
+template <class F> void until(std::initializer_list<Player*> players, F holds) {
+  for (int i = 0; i < 20'000 && !holds(); i++) {
+    for (Player* p : players) p->matchmaker.pump(1);
+  }
+  CHECK(holds());
+}
+
+using S = Update::State;
+
+void testSearches() {
+  FakeService fake(100);
+  Player ada(fake, "ada"), bob(fake, "bob");
+  ada.follow(ada.matchmaker.search());
+  bob.follow(bob.matchmaker.search());
+  const auto both = [&](S state) { return [&, state] { return ada.update.state == state && bob.update.state == state; }; };
+  until({&ada, &bob}, both(S::Searching));
+  fake.offer({"ada", "bob"}, 2000);
+  until({&ada, &bob}, both(S::Offered));
+  CHECK(ada.update.players == 2 && !ada.update.answered);
+  ada.search->accept();
+  until({&ada, &bob}, [&] { return bob.update.accepted == 1; });
+  fake.cut();
+  bob.search->accept();
+  until({&ada, &bob}, both(S::Matched));
+  CHECK(ada.update.match.connection == "127.0.0.1:7777" && ada.update.match.seat == "seat of ada");
+  bool late = false;
+  ada.search->cancel([&](const Cancelled& c) { late = c.late && !c.cancelled; });
+  until({&ada}, [&] { return late; });
+}
+
+void testDeclinesCancelsAndErrors() {
+  FakeService fake(100);
+  Player ada(fake, "ada"), bob(fake, "bob");
+  ada.follow(ada.matchmaker.search());
+  bob.follow(bob.matchmaker.search());
+  until({&ada, &bob}, [&] { return fake.waiting().size() == 2; });
+  fake.offer({"ada", "bob"}, 2000);
+  until({&ada, &bob}, [&] { return ada.update.state == S::Offered; });
+  ada.search->decline();
+  until({&ada, &bob}, [&] { return ada.update.ended() && bob.update.state == S::Searching; });
+  CHECK(ada.update.error.reason == "declined" && ada.update.error.playerMessage() == "You declined the match.");
+  bob.search->cancel();
+  until({&bob}, [&] { return bob.update.state == S::Cancelled && fake.waiting().empty(); });
+  fake.full = 1;
+  ada.follow(ada.matchmaker.search());
+  until({&ada}, [&] { return ada.update.ended() && ada.update.error.problem == "tooManyTickets"; });
+  CHECK(ada.update.error.code == Code::Busy);
+  fake.full = 0;
+  fake.gone = true;
+  ada.follow(ada.matchmaker.search());
+  until({&ada}, [&] { return ada.update.ended() && ada.update.error.code == Code::Offline; });
+}
+
+void testParties() {
+  FakeService fake(100);
+  Player ada(fake, "ada"), bob(fake, "bob");
+  ada.matchmaker.createParty({}, 2, [&](const auto& r) { ada.enter(r); });
+  until({&ada}, [&] { return ada.party != nullptr; });
+  bob.matchmaker.joinParty(ada.party->state().code, {}, [&](const auto& r) { bob.enter(r); });
+  until({&ada, &bob}, [&] { return bob.party && ada.party->state().members.size() == 2; });
+  CHECK(ada.party->leads() && !bob.party->leads());
+  ada.party->start({});
+  until({&ada, &bob}, [&] { return ada.update.state == S::Searching && bob.update.state == S::Searching; });
+  fake.match({"bob"});
+  until({&ada, &bob}, [&] { return ada.update.state == S::Matched && bob.update.state == S::Matched; });
+  ada.party->kick("bob");
+  until({&ada, &bob}, [&] { return bob.left == "kicked"; });
+  ada.party->leave();
+  until({&ada}, [&] { return ada.left == "left"; });
+}
+
+void testRestore() {
+  FakeService fake(100);
+  {
+    Player ada(fake, "ada");
+    ada.follow(ada.matchmaker.search());
+    until({&ada}, [&] { return ada.update.state == S::Searching; });
+  }
+  Player again(fake, "ada");
+  again.matchmaker.restore([&](const Result<std::shared_ptr<Search>>& r) { again.follow(r.value); });
+  until({&again}, [&] { return again.update.state == S::Searching; });
+  fake.match({"ada"});
+  until({&again}, [&] { return again.update.state == S::Matched; });
+}
+
+}  // namespace
+
+int main() {
+  testSearches();
+  testDeclinesCancelsAndErrors();
+  testParties();
+  testRestore();
+}
