@@ -23,15 +23,6 @@ var (
 	hosting = flag.Bool("hosting", false, "the system can allocate game servers")
 )
 
-// TestMain lets more requirements run side by side than there are processors: they wait more than they work.
-func TestMain(m *testing.M) {
-	flag.Parse()
-	if err := flag.Set("test.parallel", "6"); err != nil {
-		panic(err)
-	}
-	os.Exit(m.Run())
-}
-
 func TestContract(t *testing.T) {
 	target := contract.Target{URL: strings.TrimSuffix(*url, "/"), Project: *project, Hosting: *hosting}
 	switch {

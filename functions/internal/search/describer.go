@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"matchmaker.dev/pkg/matchfn/rules"
+	"matchmaker.dev/pkg/matchfn/rules/document"
 )
 
 // Describer says what is known of the players of single tickets.
@@ -80,7 +81,7 @@ func (t *Describer) Players(ticket uint32) []Description {
 				if len(text) > 1 {
 					text = append(text, ',')
 				}
-				text = t.appendValue(append(Quote(text, of.from), ':'), c, p)
+				text = t.appendValue(append(document.Quote(text, of.from), ':'), c, p)
 				break
 			}
 		}
@@ -95,7 +96,7 @@ func (t *Describer) appendValue(text []byte, c *column, p uint32) []byte {
 	case rules.Number:
 		return strconv.AppendFloat(text, c.numbers[p], 'g', -1, 64)
 	case rules.String:
-		return Quote(text, t.pool.names.texts[c.texts[p]])
+		return document.Quote(text, t.pool.names.texts[c.texts[p]])
 	}
 	open, end := byte('['), byte(']')
 	if c.value.Kind == rules.Map {
@@ -111,7 +112,7 @@ func (t *Describer) appendValue(text []byte, c *column, p uint32) []byte {
 		if at > 0 {
 			text = append(text, ',')
 		}
-		text = Quote(text, t.pool.names.texts[c.items[i]])
+		text = document.Quote(text, t.pool.names.texts[c.items[i]])
 		if c.value.Kind == rules.Map {
 			text = strconv.AppendFloat(append(text, ':'), c.amounts[i], 'g', -1, 64)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"matchmaker.dev/functions/internal/search"
 	"matchmaker.dev/pkg/matchfn/rules"
+	"matchmaker.dev/pkg/matchfn/rules/document"
 	judge "matchmaker.dev/pkg/matchfn/rules/rulestest"
 )
 
@@ -260,7 +261,7 @@ func backfillOf(id string, g *judge.Running) map[string]any {
 	}
 	attributes, properties := map[string]float64{}, map[string][]byte{"players": search.AppendSeats(nil, seats)}
 	if g.Region != "" {
-		properties["region"] = search.Quote(nil, g.Region)
+		properties["region"] = document.Quote(nil, g.Region)
 	}
 	if g.Room >= 0 {
 		attributes["open"] = float64(g.Room)

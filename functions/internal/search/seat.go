@@ -1,6 +1,10 @@
 package search
 
-import "strconv"
+import (
+	"strconv"
+
+	"matchmaker.dev/pkg/matchfn/rules/document"
+)
 
 // Seat is what the property players of a backfill ticket says of a player in its game.
 type Seat struct {
@@ -62,7 +66,7 @@ func AppendSeats(text []byte, seats []Seat) []byte {
 		text = append(text, '{')
 		for _, m := range [...]struct{ name, value string }{{id, s.ID}, {"team", s.Team}, {"role", s.Role}} {
 			if m.value != "" {
-				text = append(Quote(append(Quote(text, m.name), ':'), m.value), ',')
+				text = append(document.Quote(append(document.Quote(text, m.name), ':'), m.value), ',')
 			}
 		}
 		text = strconv.AppendInt(append(text, `"version":`...), s.Version, 10)
@@ -72,21 +76,4 @@ func AppendSeats(text []byte, seats []Seat) []byte {
 		text = append(text, '}')
 	}
 	return append(text, ']')
-}
-
-// Quote appends a JSON string to a text.
-func Quote(text []byte, s string) []byte {
-	text = append(text, '"')
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c == '"' || c == '\\':
-			text = append(text, '\\', c)
-		case c < ' ':
-			text = append(text, `\u00`...)
-			text = append(text, "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
-		default:
-			text = append(text, c)
-		}
-	}
-	return append(text, '"')
 }

@@ -8,6 +8,7 @@ import (
 	"matchmaker.dev/functions/internal/waiting"
 	"matchmaker.dev/pkg/matchfn"
 	"matchmaker.dev/pkg/matchfn/rules"
+	"matchmaker.dev/pkg/matchfn/rules/document"
 )
 
 const (
@@ -85,9 +86,9 @@ func (o *proposer) create(p matchfn.Proposal, m *search.Match, s *seats, shared 
 		} else {
 			text = append(text, ',')
 		}
-		text = search.Quote(append(text, `{"team":`...), o.names.of(o.rules, m, place.Team))
+		text = document.Quote(append(text, `{"team":`...), o.names.of(o.rules, m, place.Team))
 		if place.Role != "" {
-			text = search.Quote(append(text, `,"role":`...), place.Role)
+			text = document.Quote(append(text, `,"role":`...), place.Role)
 		}
 		text = append(strconv.AppendInt(append(text, `,"places":`...), int64(place.Count), 10), '}')
 	}
@@ -100,7 +101,7 @@ func (o *proposer) create(p matchfn.Proposal, m *search.Match, s *seats, shared 
 	p.MatchProperties(append(text, '}'))
 	ticket := p.CreateBackfill().Property(players, s.text)
 	if m.Region != "" {
-		ticket.Property(region, search.Quote(nil, m.Region))
+		ticket.Property(region, document.Quote(nil, m.Region))
 	}
 	named := 0
 	for i, mean := range o.describer.Means(s.told) {

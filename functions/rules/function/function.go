@@ -224,7 +224,7 @@ func appendRoles(text []byte, names []string) []byte {
 		if i > 0 {
 			text = append(text, ',')
 		}
-		text = search.Quote(text, name)
+		text = document.Quote(text, name)
 	}
 	return append(text, "]}"...)
 }

@@ -266,12 +266,12 @@ func (o *proposer) join(p matchfn.Proposal, m *search.Match, in *seats, shared [
 				if joining++; joining > 1 {
 					text = append(text, ',')
 				}
-				text = search.Quote(append(text, `{"team":`...), o.names.of(o.rules, m, i))
+				text = document.Quote(append(text, `{"team":`...), o.names.of(o.rules, m, i))
 				if team.Roles != nil {
-					text = search.Quote(append(text, `,"role":`...), team.Roles[at])
+					text = document.Quote(append(text, `,"role":`...), team.Roles[at])
 				}
 				if id := o.kept.ID(t, k); id != "" { // only if the rules name the value id
-					text = search.Quote(append(text, `,"id":`...), id)
+					text = document.Quote(append(text, `,"id":`...), id)
 				}
 				text = append(text, '}')
 				at++

@@ -2,6 +2,7 @@ package function
 
 import (
 	"matchmaker.dev/functions/internal/search"
+	"matchmaker.dev/pkg/matchfn/rules/document"
 )
 
 const (
@@ -28,13 +29,13 @@ func (o *proposer) shared(m *search.Match) []byte {
 		} else {
 			text = append(text, ',')
 		}
-		text = append(search.Quote(text, o.sharing[i]), ':', '[')
+		text = append(document.Quote(text, o.sharing[i]), ':', '[')
 		for _, element := range elements {
 			end := len(text)
 			if some {
 				text = append(text, ',')
 			}
-			if text = search.Quote(text, element); len(text)+len("]},") > maxShared {
+			if text = document.Quote(text, element); len(text)+len("]},") > maxShared {
 				text = text[:end]
 				continue
 			}

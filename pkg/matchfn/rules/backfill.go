@@ -99,7 +99,7 @@ func (c *checker) backfill() {
 func backfillOf(b Backfill) object {
 	o := object{}
 	if b.First != FullFirst && b.First != "" {
-		o.add("first", b.First)
+		o.add("first", string(b.First))
 	}
 	o.bound("open", b.Open)
 	if b.Active != nil {

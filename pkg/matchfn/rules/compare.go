@@ -29,7 +29,7 @@ func readCompare(r *reader, _, n *document.Node) Condition {
 }
 
 func (c *Compare) written() object {
-	return object{{"compare", []any{c.Left.written(), c.Op, c.Right.written()}}}
+	return object{{"compare", []any{c.Left.written(), string(c.Op), c.Right.written()}}}
 }
 
 func (c *Compare) check(k *checker, path string) {

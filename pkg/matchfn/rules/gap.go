@@ -37,7 +37,7 @@ func readGap(r *reader, n, subject *document.Node) Condition {
 }
 
 func (c *Gap) written() object {
-	o := object{{"gap", c.Value}, {"stat", c.Stat}}
+	o := object{{"gap", c.Value}, {"stat", string(c.Stat)}}
 	if c.Value == "" {
 		o = object{{"gap", string(c.Stat)}}
 	}

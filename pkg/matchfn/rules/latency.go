@@ -27,7 +27,7 @@ func (c *Latency) bounds() object {
 	o.bound("over", c.Over)
 	if c.Apart != nil {
 		o.bound("apart", c.Apart)
-		o.add("apartFrom", c.From)
+		o.add("apartFrom", string(c.From))
 	}
 	return o
 }

@@ -1,5 +1,10 @@
 package rules
 
+import (
+	"maps"
+	"slices"
+)
+
 func listOf(texts []string) []any {
 	list := []any{}
 	for _, t := range texts {
@@ -9,24 +14,24 @@ func listOf(texts []string) []any {
 }
 
 func valueOf(v Value) any {
-	o := object{{"type", v.Kind}}
+	o := object{{"type", string(v.Kind)}}
 	if v.From != v.Name {
 		o.add("from", v.From)
 	}
 	if v.Party != Each {
-		o.add("party", v.Party)
+		o.add("party", string(v.Party))
 	}
 	if v.Once {
 		o.add("once", true)
 	}
 	switch v.Missing {
 	case Any:
-		o.add("missing", v.Missing)
+		o.add("missing", string(v.Missing))
 	case UseDefault:
 		o.add("default", datumOf(v))
 	}
 	if len(o) == 1 {
-		return v.Kind
+		return string(v.Kind)
 	}
 	return o
 }
@@ -38,10 +43,11 @@ func datumOf(v Value) any {
 	case Set:
 		return listOf(v.Default.Set)
 	case Map:
-		if v.Default.Map == nil {
-			return map[string]float64{}
+		o := object{}
+		for _, name := range slices.Sorted(maps.Keys(v.Default.Map)) {
+			o.add(name, v.Default.Map[name])
 		}
-		return v.Default.Map
+		return o
 	}
 	return v.Default.Number
 }
@@ -91,7 +97,7 @@ func boundOf(b *Bound) any {
 		o.add("steps", steps)
 	}
 	if b.Clock != Oldest {
-		o.add("clock", b.Clock)
+		o.add("clock", string(b.Clock))
 	}
 	return o
 }
@@ -112,7 +118,7 @@ func spanOf(s Range) any {
 func (o *object) scope(s Scope) {
 	switch s.Of {
 	case InTeam, BesideAnchor:
-		o.add("in", s.Of)
+		o.add("in", string(s.Of))
 	case InTeams:
 		o.add("in", listOf(s.Teams))
 	}
