@@ -319,6 +319,8 @@ func checkRoutes(t *testing.T, s *system) {
 		{"PUT", base + "/settings", "config", 401},
 		{"GET", base + "/settings/history", "config", 401},
 		{"GET", base + "/configs/tickets", "config", 401},
+		{"POST", base + "/matches/1/result", "ticket", 401},
+		{"GET", base + "/players/ada/match", "ticket", 401},
 		{"GET", base + "/players/ada", "party", 401},
 		{"DELETE", base + "/players/ada", "party", 401},
 		{"GET", base + "/functions", "registry", 401},

@@ -73,6 +73,8 @@ const (
 	Event_KIND_DECLINED Event_Kind = 17
 	// KIND_FUNCTION: the uploads of the function changed, as reason says. It has no tickets.
 	Event_KIND_FUNCTION Event_Kind = 20
+	// KIND_RESULT: the match is over and has a result, or none came in time, as reason says. It has no tickets.
+	Event_KIND_RESULT Event_Kind = 21
 )
 
 // Enum value maps for Event_Kind.
@@ -95,6 +97,7 @@ var (
 		16: "KIND_ACCEPTED",
 		17: "KIND_DECLINED",
 		20: "KIND_FUNCTION",
+		21: "KIND_RESULT",
 	}
 	Event_Kind_value = map[string]int32{
 		"KIND_UNSPECIFIED": 0,
@@ -114,6 +117,7 @@ var (
 		"KIND_ACCEPTED":    16,
 		"KIND_DECLINED":    17,
 		"KIND_FUNCTION":    20,
+		"KIND_RESULT":      21,
 	}
 )
 
@@ -260,6 +264,9 @@ type Event struct {
 	//	                canary: the upload runs for a part of the configs, or of the time
 	//	                withdrawn: it does so no more; detail says why
 	//	                deleted: the function was deleted
+	//	KIND_RESULT     reported: the first result of the match came
+	//	                corrected: another one replaced it
+	//	                missing: none came in the time that its config says
 	//	KIND_GAP        trimmed: the history was trimmed before it was published
 	//	                replaced: the service's state was lost, or restored to an earlier one
 	Reason string `protobuf:"bytes,8,opt,name=reason,proto3" json:"reason,omitempty"`
@@ -759,7 +766,7 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\x06Events\x12\x18\n" +
 	"\aproject\x18\x01 \x01(\tR\aproject\x12,\n" +
 	"\x06events\x18\x02 \x03(\v2\x14.matchmaker.v1.EventR\x06events\x123\n" +
-	"\bbookmark\x18\x03 \x01(\v2\x17.matchmaker.v1.BookmarkR\bbookmark\"\xba\b\n" +
+	"\bbookmark\x18\x03 \x01(\v2\x17.matchmaker.v1.BookmarkR\bbookmark\"\xcb\b\n" +
 	"\x05Event\x12-\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x19.matchmaker.v1.Event.KindR\x04kind\x12\x12\n" +
 	"\x04time\x18\x02 \x01(\x03R\x04time\x12\x18\n" +
@@ -791,7 +798,7 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"attributes\x12\x18\n" +
 	"\aparties\x18\x18 \x03(\rR\aparties\x12\x0e\n" +
 	"\x02by\x18\x19 \x01(\tR\x02by\x12\x14\n" +
-	"\x05place\x18\x1a \x01(\tR\x05place\"\xc3\x02\n" +
+	"\x05place\x18\x1a \x01(\tR\x05place\"\xd4\x02\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fKIND_CREATED\x10\x01\x12\x10\n" +
@@ -810,7 +817,8 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\rKIND_UNSERVED\x10\x0f\x12\x11\n" +
 	"\rKIND_ACCEPTED\x10\x10\x12\x11\n" +
 	"\rKIND_DECLINED\x10\x11\x12\x11\n" +
-	"\rKIND_FUNCTION\x10\x14\"8\n" +
+	"\rKIND_FUNCTION\x10\x14\x12\x0f\n" +
+	"\vKIND_RESULT\x10\x15\"8\n" +
 	"\fEventMeasure\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x01R\x05value\"[\n" +

@@ -66,7 +66,7 @@ func Services() []Service {
 			// Game servers read the public keys of seat passes.
 			Routes: []Route{
 				{Path: base + "/tickets(/events|/waiting|/[^/]+/explanation(/capture)?)?"},
-				{Path: base + "/(events|regions|matches/[^/]+)"},
+				{Path: base + "/(events|regions|matches/[^/]+(/result)?|players/[^/]+/(match|ratings))"},
 				{Path: `/\.well-known/seat-keys\.json`},
 			},
 		},
@@ -102,7 +102,7 @@ func Services() []Service {
 		{
 			Name: Party, Help: "Run the Parties API.", Port: 8088, Issuers: true, Regions: true,
 			// What is kept of a player is served here, since leaving a party is part of erasing it.
-			Routes: []Route{{Path: base + "/parties", Below: true}, {Path: base + "/players", Below: true}},
+			Routes: []Route{{Path: base + "/parties", Below: true}, {Path: base + "/players/[^/]+"}},
 		},
 	}
 }
