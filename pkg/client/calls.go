@@ -150,6 +150,26 @@ func (c *Client) GetMatch(ctx context.Context, matchID string) (*Match, error) {
 	})
 }
 
+// ReportResult: Report the result of a match.
+//
+// An extension. Its game server does it with the token that it got with its allocation, which is good for its own
+// match alone, or a game service with the scope `matchmaking`. The match's config must have `result`.
+//
+// The same result may be sent again: it counts once. Another one within a day of the first replaces it, and the
+// ratings are computed anew. The result counts for the project's ratings of the config's queue if it has two teams or
+// more.
+//
+// A team without `players` has those of the match's team of its `name`. All teams name their players, or none does. A
+// player who is not named did not play. Where the match has teams, as many are to be named here.
+func (c *Client) ReportResult(ctx context.Context, matchID string, teams ...ReportedTeam) (*MatchResult, error) {
+	return ask[MatchResult](ctx, c, plainCall{
+		method: http.MethodPost, path: "v1/matches/{matchId}/result",
+		segments:   []string{matchID},
+		body:       map[string]any{"teams": teams},
+		repeatable: true,
+	})
+}
+
 // ListConfigs: List the configs of the project.
 func (c *Client) ListConfigs(ctx context.Context) ([]ListedConfig, error) {
 	var answer struct {
@@ -202,6 +222,35 @@ func (c *Client) ErasePlayer(ctx context.Context, playerID string) (*ErasedPlaye
 		segments:   []string{playerID},
 		repeatable: true,
 	})
+}
+
+// RunningMatch: Find the match that a player plays.
+//
+// An extension. The match of the player that has no result yet: its connection, and a new seat pass if its config has
+// `seats`. A player's token asks for the player itself. It is 404 when there is none, when the result did not come in
+// time, and when the match's server renews its token no more. The match's config must have `result`.
+func (c *Client) RunningMatch(ctx context.Context, playerID string) (*RunningMatch, error) {
+	return ask[RunningMatch](ctx, c, plainCall{
+		method: http.MethodGet, path: "v1/players/{playerId}/match",
+		segments:   []string{playerID},
+		repeatable: true,
+	})
+}
+
+// PlayerRatings: Read a player's ratings.
+//
+// An extension. What the results of the player's matches give, as it is worth now. A player's token asks for the
+// player itself.
+func (c *Client) PlayerRatings(ctx context.Context, playerID string) ([]PlayerRating, error) {
+	var answer struct {
+		List []PlayerRating `json:"ratings"`
+	}
+	err := c.call(ctx, plainCall{
+		method: http.MethodGet, path: "v1/players/{playerId}/ratings",
+		segments:   []string{playerID},
+		repeatable: true,
+	}, &answer)
+	return answer.List, err
 }
 
 // ListWebhooks: List the webhooks, and how the delivery to each is.

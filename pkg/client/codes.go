@@ -136,6 +136,17 @@ const (
 	// CodePaused, 429: A player declined a match, or did not answer it, and gets no ticket until `Retry-After` is
 	// over.
 	CodePaused Code = "paused"
+
+	// CodeMatchUnknown, 404: No result of this match is awaited: its config asks for none, it has not begun, or it was
+	// over long ago.
+	CodeMatchUnknown Code = "matchUnknown"
+
+	// CodeResultFinal, 409: The first result of the match is more than a day old: it cannot be corrected any more.
+	CodeResultFinal Code = "resultFinal"
+
+	// CodePlayerInMatch, 409: The player is in a match without a result, and the project's settings refuse another
+	// search (`tickets.running`). `detail` names the match.
+	CodePlayerInMatch Code = "playerInMatch"
 )
 
 // codes are the codes with their status and what a player may be told.
@@ -187,4 +198,7 @@ var codes = [...]struct {
 	{CodeTooManyParties, 429, "Many players are here right now. Please try again in a moment."},
 	{CodeTooManyStreams, 429, "Please wait a moment and try again."},
 	{CodePaused, 429, "You, or a member of your party, missed a match. Please wait before you search again."},
+	{CodeMatchUnknown, 404, "This is not there any more."},
+	{CodeResultFinal, 409, "Something went wrong."},
+	{CodePlayerInMatch, 409, "You are still in a match. Please go back to it."},
 }

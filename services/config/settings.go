@@ -14,6 +14,7 @@ import (
 	"matchmaker.dev/services/internal/edge/response"
 	"matchmaker.dev/services/internal/edge/web"
 	"matchmaker.dev/services/internal/match/definition"
+	"matchmaker.dev/services/internal/match/rating"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -22,7 +23,7 @@ func settingsOf(p *pb.ProjectSettings) response.ProjectSettings {
 	var b response.ProjectSettings
 	if t := p.GetTickets(); t != nil {
 		b.Tickets = &response.TicketRules{Listed: t.GetListed(), EndsTold: t.GetEndsTold(),
-			RefuseUnserved: t.GetRefuseUnserved()}
+			RefuseUnserved: t.GetRefuseUnserved(), Running: t.GetRunning()}
 		if t.GetSilence() > 0 {
 			b.Tickets.Silence = &response.Silence{Seconds: int(t.GetSilence() / 1000)}
 		}
@@ -40,9 +41,18 @@ func settingsOf(p *pb.ProjectSettings) response.ProjectSettings {
 	if p.GetSupportProperties() {
 		b.Support = &response.SupportRules{Properties: true}
 	}
-	if rules := p.GetAttributes(); len(rules) > 0 {
+	for _, rule := range p.GetRatings() {
+		if b.Ratings == nil {
+			b.Ratings = make(map[string]response.RatingRule, len(p.GetRatings()))
+		}
+		b.Ratings[rule.GetName()] = ratingOf(rule)
+	}
+	if rules := p.GetAttributes(); len(rules) > 2*len(p.GetRatings()) {
 		b.Attributes = make(map[string]response.AttributeRule, len(rules))
 		for _, rule := range rules {
+			if rule.GetSetBy() == definition.ByRating {
+				continue // the rating says it
+			}
 			one := response.AttributeRule{SetBy: rule.GetSetBy(), Claim: rule.GetClaim()}
 			if one.SetBy == definition.ByBeacon {
 				one.Claim, one.Region = "", one.Claim
@@ -67,6 +77,27 @@ func settingsOf(p *pb.ProjectSettings) response.ProjectSettings {
 		b.Webhooks[w.GetName()] = one
 	}
 	return b
+}
+
+// ratingOf is a rating with all of its parameters, but those that are 0 without being said.
+func ratingOf(rule *pb.RatingRule) response.RatingRule {
+	some := func(n float64) *float64 {
+		if n == 0 {
+			return nil
+		}
+		return &n
+	}
+	r := response.RatingRule{Model: rule.GetModel(), Mean: new(rule.GetMean()), Deviation: new(rule.GetDeviation()),
+		Beta: some(rule.GetBeta()), Tau: new(rule.GetTau()), Growth: some(rule.GetGrowth()), Draw: some(rule.GetDraw()),
+		Volatility: some(rule.GetVolatility()), Margin: rule.Margin, Queues: rule.GetQueues(), Start: rule.GetStart(),
+		Provisional: some(rule.GetProvisional())}
+	if rule.GetModel() == rating.ThurstoneMosteller || rule.GetModel() == rating.TrueSkill {
+		r.Draw = new(rule.GetDraw()) // 0 is not the default
+	}
+	if rule.GetSeason() != "" {
+		r.Season = &response.RatingSeason{Name: rule.GetSeason(), Keep: new(rule.GetKeep())}
+	}
+	return r
 }
 
 func (s *service) getSettings(c echo.Context) error {

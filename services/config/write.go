@@ -27,6 +27,9 @@ func bodyOf(c *pb.Config, shown *pb.HostingKeys) response.Config {
 	if c.GetAcceptance() > 0 {
 		b.Acceptance = &response.AcceptanceRule{Seconds: int(c.GetAcceptance() / 1000)}
 	}
+	if c.GetResultTime() > 0 {
+		b.Result = &response.ResultRule{Seconds: int(c.GetResultTime() / 1000)}
+	}
 	if c.GetReport() != nil {
 		b.Report = &response.ReportRule{Attributes: c.GetReport().GetAttributes()}
 	}

@@ -91,6 +91,7 @@ func (m *maintenance) look(ctx context.Context, now time.Time) (found findings, 
 	var err error
 	found.DueWork, err = m.Store.DueWork(ctx, m.project, state.Ages{
 		Outbox: outboxAge, Waiting: m.Settings.Waiting, Silence: m.Settings.Silence, Unserved: m.Settings.Unserved,
+		Ratings: m.Settings.RatingAge,
 	})
 	if m.unreachable = !m.observed.Check(ctx, "reading the state", err); m.unreachable {
 		m.watching = time.Time{}
@@ -119,6 +120,9 @@ func (m *maintenance) look(ctx context.Context, now time.Time) (found findings, 
 	}
 	if found.Tickets {
 		found.expired = m.expireTickets(ctx)
+	}
+	if found.Results {
+		m.sweepResults(ctx)
 	}
 	found.expired = max(found.expired, m.endUnserved(ctx, now, found.Unserved))
 	if found.Feed {
@@ -179,6 +183,16 @@ func (m *maintenance) expireTickets(ctx context.Context) uint64 {
 	}
 	m.Bus.NotifyResults(ctx, m.project, e.Told, nil) // requests that wait for them read the reason
 	return e.Position
+}
+
+// sweepResults notes results that did not come in time, and forgets matches that were over long ago.
+func (m *maintenance) sweepResults(ctx context.Context) {
+	missing, more, err := m.Store.SweepResults(ctx, m.project, m.Settings.RatingAge, expireBatch)
+	m.observed.Check(ctx, "looking for missing results", err)
+	m.finishBatch(ctx, "missing", missing, more)
+	if missing > 0 {
+		m.log.WarnContext(ctx, "matches had no result in time", "matches", missing)
+	}
 }
 
 // forgetChanges deletes old changes of configs, if it is time. A leader begins at a random time: one that takes over

@@ -292,6 +292,10 @@ func newClaim(p *proposal, now time.Time) *state.Claim {
 	}
 	if p.GetError() == "" {
 		c.Match.Acceptance = config.GetAcceptance()
+		if config.GetResultTime() > 0 {
+			c.Match.Awaited = &pb.Awaited{Time: config.GetResultTime(), Match: c.Match.GetId(), Config: config.GetId(),
+				Queue: config.GetQueue(), Region: p.GetHosting().GetRegion(), Seats: config.GetSeats()}
+		}
 	}
 	if c.Match.GetPlace() == "" && c.Match.GetAcceptance() == 0 {
 		c.Assignments = assignments(c.Match, p.Tickets)

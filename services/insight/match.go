@@ -196,6 +196,16 @@ func (s *service) describe(ctx context.Context, project string, r *matchReader) 
 	if m.State != matchAssigned {
 		return m, nil
 	}
+	played, err := s.Store.Played(ctx, project, r.id)
+	if err != nil && problem.KindOf(err) != problem.NotFound {
+		return nil, err
+	}
+	if played != nil {
+		m.Due, m.Missing = formatTime(played.Due.UnixMilli()), played.Missed && played.Result == nil
+		if played.Result != nil {
+			m.Result = response.NewResult(played.Result)
+		}
+	}
 	return m, s.addServer(ctx, project, connection, m)
 }
 

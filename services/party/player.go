@@ -113,6 +113,13 @@ func (s *service) exportOf(ctx context.Context, project, player string) (*respon
 	if err != nil {
 		return nil, err
 	}
+	ratings, err := s.Store.RatingsOf(ctx, project, player)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range ratings {
+		doc.Ratings = append(doc.Ratings, response.NewRating(r))
+	}
 	if p, err := s.partyOf(ctx, project, player); err != nil {
 		return nil, err
 	} else if p != nil {
@@ -188,6 +195,12 @@ func (s *service) eraseOf(ctx context.Context, project, player string) (*respons
 			}
 			done.Tickets++
 		}
+		for _, id := range m.Played {
+			if err := s.erasePlayed(ctx, project, id, player); err != nil {
+				return err
+			}
+			done.Matches++
+		}
 		remainMentions(done, m)
 		return nil
 	})
@@ -197,12 +210,31 @@ func (s *service) eraseOf(ctx context.Context, project, player string) (*respons
 	if done.DeadLetters, err = s.Store.ForgetInDeadLetters(ctx, project, player, tickets); err != nil {
 		return nil, err
 	}
+	// The last: a result that comes before the player is out of its match writes ratings.
+	if done.Ratings, err = s.Store.ForgetRatings(ctx, project, player); err != nil {
+		return nil, err
+	}
 	penalties := &response.PlayerExport{Player: player, Complete: true}
 	if err := s.addPenalties(ctx, project, player, penalties); err != nil {
 		return nil, err
 	}
 	remainPenalties(done, penalties)
 	return done, nil
+}
+
+// errTooFast says that something changes each time that it is to be erased.
+func errTooFast(what string) error {
+	return problem.New(problem.Unavailable, "%s changes too fast, try again", problem.Word(what)).After(time.Second)
+}
+
+// erasePlayed takes a player out of a match whose result is awaited or kept.
+func (s *service) erasePlayed(ctx context.Context, project, id, player string) error {
+	for range changedTickets {
+		if done, err := s.Store.ForgetPlayed(ctx, project, id, player); err != nil || done {
+			return err
+		}
+	}
+	return errTooFast("a match")
 }
 
 // eraseTicket ends a ticket of a player as the player would, if it has no result or no other players. The other players
@@ -241,7 +273,5 @@ func (s *service) eraseTicket(ctx context.Context, project, id, player string) e
 			return nil
 		}
 	}
-	e := problem.New(problem.Unavailable, "a ticket changes too fast, try again")
-	e.RetryAfter = time.Second
-	return e
+	return errTooFast("a ticket")
 }

@@ -28,7 +28,7 @@ func addTicket(d *response.PlayerExport, t *state.Ticket) {
 
 // exportMentions adds what matches, games and parties know of the player.
 func exportMentions(d *response.PlayerExport, m state.Mentions) {
-	d.KickedFrom = append(d.KickedFrom, m.KickedFrom...)
+	d.KickedFrom, d.Matches = append(d.KickedFrom, m.KickedFrom...), append(d.Matches, m.Played...)
 	for _, a := range m.Answers {
 		d.Acceptances = append(d.Acceptances, response.PlayerAcceptance{Match: a.Match, Accepted: a.Accepted})
 	}

@@ -44,15 +44,15 @@ func (s *service) create(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	store := func() (id string, err error) {
+	store := func() (created state.Created, err error) {
 		ctx, project := c.Request().Context(), c.Param("project")
 		err = s.settingsCache.decide(ctx, project, func(settings *pb.ProjectSettings) (err error) {
-			asked := state.Creation{Ticket: body, Settings: settings.GetRevision(), Lists: state.ListsOf(settings),
-				Ends: state.EndsOf(settings, s.Readable), Pauses: state.PausesOf(settings), Key: key, Request: request}
-			id, err = s.store(c, settings, asked, in)
+			asked := state.CreationOf(body, settings, s.Readable)
+			asked.Key, asked.Request = key, request
+			created, err = s.store(c, settings, asked, in)
 			return err
 		})
-		return id, err
+		return created, err
 	}
 	if wait := s.preferredWait(c); wait > 0 {
 		if leave := s.longPolls.Take(c.Request().Context(), c.Param("project"), waitsAs(c)); leave != nil {
@@ -60,34 +60,34 @@ func (s *service) create(c echo.Context) error {
 			return s.createAndWait(c, body, wait, store)
 		}
 	}
-	id, err := store()
+	created, err := store()
 	if err != nil {
 		return err
 	}
 	made := &state.Ticket{Body: body}
 	_ = s.addUnserved(c.Request().Context(), c.Param("project"), made) // the ticket is stored; a GET tells it
-	return c.JSON(http.StatusCreated, response.CreatedTicket{ID: id, UnservedQueues: made.Unserved})
+	return c.JSON(http.StatusCreated, response.CreatedTicket{ID: created.ID, UnservedQueues: made.Unserved,
+		Running: created.Running})
 }
 
-// store stores a ticket as the project's settings want it, and returns its id, or the id of an earlier ticket with its
-// key.
+// store stores a ticket as the project's settings want it, or finds an earlier ticket with its key.
 func (s *service) store(c echo.Context, settings *pb.ProjectSettings, asked state.Creation, in creation) (
-	id string, err error) {
+	created state.Created, err error) {
 	ctx, project := c.Request().Context(), c.Param("project")
 	in, err = applyTokenClaims(in, settings, auth.From(c), s.Fields, func() (map[string]float64, error) {
 		return s.Regions.Verify(in.Receipts, c.Request())
 	})
 	if err != nil {
 		if id, known := s.createdBefore(ctx, project, asked); known != nil || id != "" {
-			return id, known
+			return state.Created{ID: id}, known
 		}
-		return "", refusal{err}
+		return created, refusal{err}
 	}
 	body := asked.Ticket
 	body.AttributeNames, body.AttributeValues = in.Columns()
 	body.Properties = in.Properties
 	body.Players = fields.PlayerRecords(in.Players)
-	created, err := s.creator.CreateAs(ctx, project, asked)
+	created, err = s.creator.CreateAs(ctx, project, asked)
 	if created.ID != "" {
 		s.presence.Heard(project, created.ID)
 	}
@@ -97,7 +97,7 @@ func (s *service) store(c echo.Context, settings *pb.ProjectSettings, asked stat
 	if len(created.Ended) > 0 {
 		s.Bus.NotifyEnded(ctx, project, created.Ended, "deleted")
 	}
-	return created.ID, err
+	return created, err
 }
 
 // createdBefore is the ticket that this request created before, with its key, by other settings; "" for none.
@@ -116,7 +116,7 @@ func (s *service) createdBefore(ctx context.Context, project string, asked state
 // the ticket has a result. However else the wait ends, the body is the ticket without a result: the status cannot
 // change any more, and a GET tells what has become of the ticket.
 func (s *service) createAndWait(c echo.Context, body *pb.Ticket, wait time.Duration,
-	store func() (id string, err error)) error {
+	store func() (state.Created, error)) error {
 	ctx, project, id := c.Request().Context(), c.Param("project"), body.GetId()
 	waiter := s.waiters.join(project, id) // before there is a ticket that could get a result
 	defer func() { waiter.leave() }()
@@ -126,9 +126,9 @@ func (s *service) createAndWait(c echo.Context, body *pb.Ticket, wait time.Durat
 	}
 	by := viewer{body.GetOwner(), auth.From(c).Kind == auth.Service}
 	t := &state.Ticket{Body: body}
-	if made != id { // the request was sent before, so its ticket may have a result
+	if made.ID != id { // the request was sent before, so its ticket may have a result
 		waiter.leave()
-		id, waiter = made, s.waiters.join(project, made)
+		id, waiter = made.ID, s.waiters.join(project, made.ID)
 		if t, err = s.readAs(by, project, id)(ctx); problem.KindOf(err) == problem.NotFound {
 			return c.JSON(http.StatusCreated, response.CreatedTicket{ID: id})
 		} else if err != nil {
@@ -151,6 +151,7 @@ func (s *service) createAndWait(c echo.Context, body *pb.Ticket, wait time.Durat
 	if err := s.addSeats(project, waiter.viewer, t); err != nil {
 		s.Log.WarnContext(ctx, "no seat passes for a create that waits", "project", project, "error", err)
 	}
+	t.Running = made.Running
 	text, err := response.AppendCreated(make([]byte, 0, usualAnswer), t)
 	if err != nil {
 		return err

@@ -322,6 +322,8 @@ func checkRoutes(t *testing.T, s *system) {
 		{"GET", base + "/webhooks", "config", 401},
 		{"POST", base + "/webhooks/w/deadletters/1/actions/send", "config", 401},
 		{"GET", base + "/configs/tickets", "config", 401},
+		{"POST", base + "/matches/1/result", "ticket", 401},
+		{"GET", base + "/players/ada/match", "ticket", 401},
 		{"GET", base + "/players/ada", "party", 401},
 		{"DELETE", base + "/players/ada", "party", 401},
 		{"GET", base + "/functions", "registry", 401},

@@ -313,6 +313,7 @@ var truths = []truth{
 	{"tickets", (*image).ticketsHold}, {"results", (*image).resultsHold}, {"lists", (*image).listsHold},
 	{"large", (*image).largeHolds}, {"matches", (*image).matchesHold}, {"credit", (*image).creditHolds},
 	{"games", (*image).gamesHold}, {"parties", (*image).partiesHold}, {"configs", (*image).configsHold},
+	{"played", (*image).playedHolds},
 }
 
 // broken tells what is not true that must be.
@@ -331,9 +332,55 @@ func (w *walk) truths() []string {
 	w.listsAreWhole()
 	w.searchesAreOfMembers()
 	w.endsAreRight()
+	w.resultsCountOnce()
 	broken := w.broken
 	w.broken = nil
 	return append(broken, w.now.broken()...)
+}
+
+// A match whose result is awaited, or there, is due at some time. A player plays one of these, without a result.
+func (i *image) playedHolds(fail func(string, ...any)) {
+	for _, id := range i.ids("r:") {
+		if _, due := i.hash("awaited")[id]; !due || i.hash("r:" + id)["p"] == "" {
+			fail("match %s is due %t, with the lineup %q", id, due, i.hash("r:" + id)["p"])
+		}
+	}
+	for id := range i.hash("awaited") {
+		if i.hash("r:"+id) == nil {
+			fail("match %s is due, and not there", id)
+		}
+	}
+	for player, id := range i.hash("running") {
+		f := i.hash("r:" + id)
+		if _, over := f["b"]; over || !slices.Contains(strings.FieldsFunc(f["p"],
+			func(r rune) bool { return r == '\n' || r == '\f' }), player) {
+			fail("player %s plays match %s: %q", player, id, f)
+		}
+	}
+}
+
+// resultsCountOnce: each player has as many matches as results that count for the player. No result of a walk is
+// forgotten, and players who were taken out of one are left out.
+// Promise 12.
+func (w *walk) resultsCountOnce() {
+	counted := map[string]int{}
+	for _, id := range w.now.ids("r:") {
+		r := new(pb.MatchResult)
+		_ = proto.Unmarshal([]byte(w.now.hash("r:" + id)["b"]), r)
+		for _, c := range r.GetChanges() {
+			counted[c.GetPlayer()]++
+		}
+	}
+	if w.resting {
+		return // they are forgotten
+	}
+	for player, stored := range w.now.hash("ratings") {
+		ratings, err := state.ParseRatings(stored)
+		if !w.erased[player] && (err != nil || ratings[0].Matches != counted[player]) {
+			w.broken = append(w.broken, fmt.Sprintf("results: %d count for player %s, who has %q", counted[player], player,
+				stored))
+		}
+	}
 }
 
 // Each ticket is where its state says, and nowhere else.

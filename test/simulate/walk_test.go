@@ -72,6 +72,8 @@ type walk struct {
 	deletable map[string]bool
 	asked     map[string][]time.Time
 	excused   map[string]bool
+	// erased are the players who were taken out of a match.
+	erased map[string]bool
 }
 
 // lateCall is a command that arrives later than its client waits.
@@ -97,7 +99,7 @@ func newWalk(t *testing.T, seed uint64) *walk {
 	t.Cleanup(m.close)
 	w := &walk{Rand: rand.New(rand.NewPCG(seed, 3)), fates: rand.New(rand.NewPCG(seed, 4)), ctx: t.Context(), memory: m,
 		run: map[string]int{}, searches: map[string]string{}, deletable: map[string]bool{}, asked: map[string][]time.Time{},
-		excused: map[string]bool{}, keys: map[string]string{}, most: int64(seed % 3), now: &image{}, before: &image{}}
+		excused: map[string]bool{}, erased: map[string]bool{}, keys: map[string]string{}, most: int64(seed % 3), now: &image{}, before: &image{}}
 	m.scripts.ran = func(text string) { w.run[text]++ }
 	open := func(rate *float64) *state.Store {
 		s, err := state.Open(state.Options{
@@ -437,7 +439,7 @@ func (w *walk) rest(t *testing.T) {
 var walkStays = []string{
 	"configs", "revisions", "revision", "confignames", "configchanges", "confighistory", "settings", "queues", "functions",
 	"unused", "feed", "seq", "feedname", "streams", "history", "told", "published", "lease", "rates", "served", "credit",
-	"unserved", "webhooks",
+	"unserved", "webhooks", "ratings", "rated",
 }
 
 func TestWalkOverEveryScript(t *testing.T) {

@@ -57,6 +57,8 @@ var walkSteps = []walkStep{
 	{"webhooks", 1, false, (*walk).noteWebhooks},
 	{"function", 1, false, (*walk).putFunction},
 	{"forget player", 1, false, (*walk).forgetPlayer},
+	{"report", 8, false, (*walk).report},
+	{"forget played", 1, false, (*walk).forgetPlayed},
 	{"lead", 2, false, (*walk).lead},
 	{"tell", 1, false, (*walk).tell},
 	{"limit", 1, false, (*walk).limit},
@@ -218,6 +220,9 @@ func (w *walk) match(hosted bool, tickets []string) *pb.Match {
 		if w.IntN(2) == 0 { // an outcome of its own
 			m.Proposal.MatchProperties = largeText
 		}
+	}
+	if w.IntN(2) == 0 {
+		m.Awaited = &pb.Awaited{Time: 60_000, Match: m.GetId()}
 	}
 	w.made = append(w.made, m)
 	return m
@@ -732,6 +737,73 @@ func (w *walk) forgetPlayer() func() error {
 	return func() error { _, err := w.store.ForgetPlayer(w.ctx, walkProject, id, player); return err }
 }
 
+// played is a match whose result is awaited or there; "" for none.
+func (w *walk) played() string { return w.one(slices.Sorted(maps.Keys(w.now.hash("awaited")))) }
+
+// report reports a result, or a correction: it gives each player one more match, once.
+func (w *walk) report() func() error {
+	id := w.played()
+	if id == "" {
+		return nil
+	}
+	return func() error {
+		m, err := w.store.Played(w.ctx, walkProject, id)
+		if err != nil {
+			return ignoring(err, problem.NotFound)
+		}
+		var players []string
+		for _, t := range m.Lineup {
+			players = append(players, t.Players...)
+		}
+		players = slices.DeleteFunc(players, func(p string) bool { return p == "" })
+		basis, err := w.store.ReadResult(w.ctx, walkProject, id, players)
+		if err != nil {
+			return ignoring(err, problem.NotFound)
+		}
+		next := &pb.MatchResult{First: 1, Time: 1, Corrections: basis.Result.GetCorrections() + 1}
+		var all []state.Rated
+		for player, stored := range basis.Ratings {
+			next.Changes = append(next.Changes, &pb.RatingChange{Player: player})
+			ratings, err := state.ParseRatings(stored)
+			if err != nil {
+				return err
+			}
+			if len(ratings) == 0 {
+				ratings = []state.PlayerRating{{Name: "skill"}}
+			}
+			if !isCounted(basis.Result, player) {
+				ratings[0].Matches++
+			}
+			all = append(all, state.Rated{Player: player, Read: stored, Ratings: state.FormatRatings(ratings)})
+		}
+		_, err = w.store.PutResult(w.ctx, walkProject, basis.Played, next, all)
+		return ignoring(err, problem.NotFound)
+	}
+}
+
+// ignoring is no error when a match was forgotten meanwhile, or its result is final.
+func ignoring(err error, kind problem.Code) error {
+	if k := problem.KindOf(err); err != nil && (k == kind || k == problem.Conflict) {
+		return nil
+	}
+	return err
+}
+
+// isCounted reports whether a result gave a player a match.
+func isCounted(r *pb.MatchResult, player string) bool {
+	return slices.ContainsFunc(r.GetChanges(), func(c *pb.RatingChange) bool { return c.GetPlayer() == player })
+}
+
+// forgetPlayed takes a player out of a match.
+func (w *walk) forgetPlayed() func() error {
+	id, player := w.played(), w.player()
+	if id == "" {
+		return nil
+	}
+	w.erased[player] = true
+	return func() error { _, err := w.store.ForgetPlayed(w.ctx, walkProject, id, player); return err }
+}
+
 // lead is what directors do for themselves.
 func (w *walk) lead() func() error {
 	name := w.one([]string{"d1", "d2"})
@@ -799,5 +871,6 @@ func (w *walk) otherProject() func() error {
 func (w *walk) expire() error {
 	_, err := w.store.Expire(w.ctx, walkProject, 4*time.Minute, walkReadable, 16)
 	_, failure := w.store.EndUnserved(w.ctx, walkProject, 0, 64, 20*time.Second, walkReadable)
-	return cmp.Or(err, failure, w.store.ForgetUnserved(w.ctx, walkProject, 5*time.Minute))
+	_, _, swept := w.store.SweepResults(w.ctx, walkProject, 1000*time.Hour, 64)
+	return cmp.Or(err, failure, swept, w.store.ForgetUnserved(w.ctx, walkProject, 5*time.Minute))
 }

@@ -76,6 +76,8 @@ const (
 	// KIND_WEBHOOK: the delivery to a webhook fails, or works again, as reason says; detail names the webhook and says
 	// why. It has no tickets.
 	Event_KIND_WEBHOOK Event_Kind = 30
+	// KIND_RESULT: the match is over and has a result, or none came in time, as reason says. It has no tickets.
+	Event_KIND_RESULT Event_Kind = 21
 )
 
 // Enum value maps for Event_Kind.
@@ -99,6 +101,7 @@ var (
 		17: "KIND_DECLINED",
 		20: "KIND_FUNCTION",
 		30: "KIND_WEBHOOK",
+		21: "KIND_RESULT",
 	}
 	Event_Kind_value = map[string]int32{
 		"KIND_UNSPECIFIED": 0,
@@ -119,6 +122,7 @@ var (
 		"KIND_DECLINED":    17,
 		"KIND_FUNCTION":    20,
 		"KIND_WEBHOOK":     30,
+		"KIND_RESULT":      21,
 	}
 )
 
@@ -268,6 +272,9 @@ type Event struct {
 	//	KIND_WEBHOOK    failing: its endpoint took nothing lately
 	//	                recovered: it takes events again
 	//	                dead: an event was given up, and is a dead letter of the webhook
+	//	KIND_RESULT     reported: the first result of the match came
+	//	                corrected: another one replaced it
+	//	                missing: none came in the time that its config says
 	//	KIND_GAP        trimmed: the history was trimmed before it was published
 	//	                replaced: the service's state was lost, or restored to an earlier one
 	Reason string `protobuf:"bytes,8,opt,name=reason,proto3" json:"reason,omitempty"`
@@ -767,7 +774,7 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\x06Events\x12\x18\n" +
 	"\aproject\x18\x01 \x01(\tR\aproject\x12,\n" +
 	"\x06events\x18\x02 \x03(\v2\x14.matchmaker.v1.EventR\x06events\x123\n" +
-	"\bbookmark\x18\x03 \x01(\v2\x17.matchmaker.v1.BookmarkR\bbookmark\"\xcc\b\n" +
+	"\bbookmark\x18\x03 \x01(\v2\x17.matchmaker.v1.BookmarkR\bbookmark\"\xdd\b\n" +
 	"\x05Event\x12-\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x19.matchmaker.v1.Event.KindR\x04kind\x12\x12\n" +
 	"\x04time\x18\x02 \x01(\x03R\x04time\x12\x18\n" +
@@ -799,7 +806,7 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"attributes\x12\x18\n" +
 	"\aparties\x18\x18 \x03(\rR\aparties\x12\x0e\n" +
 	"\x02by\x18\x19 \x01(\tR\x02by\x12\x14\n" +
-	"\x05place\x18\x1a \x01(\tR\x05place\"\xd5\x02\n" +
+	"\x05place\x18\x1a \x01(\tR\x05place\"\xe6\x02\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fKIND_CREATED\x10\x01\x12\x10\n" +
@@ -819,7 +826,8 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\rKIND_ACCEPTED\x10\x10\x12\x11\n" +
 	"\rKIND_DECLINED\x10\x11\x12\x11\n" +
 	"\rKIND_FUNCTION\x10\x14\x12\x10\n" +
-	"\fKIND_WEBHOOK\x10\x1e\"8\n" +
+	"\fKIND_WEBHOOK\x10\x1e\x12\x0f\n" +
+	"\vKIND_RESULT\x10\x15\"8\n" +
 	"\fEventMeasure\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x01R\x05value\"[\n" +

@@ -737,7 +737,9 @@ type Config struct {
 	// report says what is told of how good its matches are, beside what is told of all; absent if nothing is.
 	Report *Report `protobuf:"bytes,14,opt,name=report,proto3" json:"report,omitempty"`
 	// upload is the upload of the function that runs for it; 0 for the one that the function runs.
-	Upload        int64 `protobuf:"varint,15,opt,name=upload,proto3" json:"upload,omitempty"`
+	Upload int64 `protobuf:"varint,15,opt,name=upload,proto3" json:"upload,omitempty"`
+	// result_time is within how many milliseconds its matches are to have a result; 0 if none is awaited.
+	ResultTime    int64 `protobuf:"varint,16,opt,name=result_time,json=resultTime,proto3" json:"result_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -873,6 +875,13 @@ func (x *Config) GetReport() *Report {
 func (x *Config) GetUpload() int64 {
 	if x != nil {
 		return x.Upload
+	}
+	return 0
+}
+
+func (x *Config) GetResultTime() int64 {
+	if x != nil {
+		return x.ResultTime
 	}
 	return 0
 }
@@ -2137,7 +2146,10 @@ type Match struct {
 	Seats bool `protobuf:"varint,11,opt,name=seats,proto3" json:"seats,omitempty"`
 	// place is where its connection comes from: "hosting", or "backfill/" and the backfill ticket of a running game;
 	// empty if it has no server.
-	Place         string `protobuf:"bytes,12,opt,name=place,proto3" json:"place,omitempty"`
+	Place string `protobuf:"bytes,12,opt,name=place,proto3" json:"place,omitempty"`
+	// awaited is what is to be known of it when its result comes; absent if none is awaited. Its connection is set when it
+	// is known.
+	Awaited       *Awaited `protobuf:"bytes,13,opt,name=awaited,proto3" json:"awaited,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2256,6 +2268,489 @@ func (x *Match) GetPlace() string {
 	return ""
 }
 
+func (x *Match) GetAwaited() *Awaited {
+	if x != nil {
+		return x.Awaited
+	}
+	return nil
+}
+
+// Awaited is what is known of a match until some time after it has a result.
+type Awaited struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// time is within how many milliseconds the result is to come.
+	Time int64 `protobuf:"varint,1,opt,name=time,proto3" json:"time,omitempty"`
+	// match that the result is of: another one for players who join a running game.
+	Match      string `protobuf:"bytes,2,opt,name=match,proto3" json:"match,omitempty"`
+	Config     string `protobuf:"bytes,3,opt,name=config,proto3" json:"config,omitempty"`
+	Queue      string `protobuf:"bytes,4,opt,name=queue,proto3" json:"queue,omitempty"`
+	Region     string `protobuf:"bytes,5,opt,name=region,proto3" json:"region,omitempty"`
+	Connection string `protobuf:"bytes,6,opt,name=connection,proto3" json:"connection,omitempty"`
+	// seats is set if its players get seat passes.
+	Seats bool `protobuf:"varint,7,opt,name=seats,proto3" json:"seats,omitempty"`
+	// renews is set if its server renews its token: one that does so no more is gone.
+	Renews        bool `protobuf:"varint,8,opt,name=renews,proto3" json:"renews,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Awaited) Reset() {
+	*x = Awaited{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Awaited) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Awaited) ProtoMessage() {}
+
+func (x *Awaited) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Awaited.ProtoReflect.Descriptor instead.
+func (*Awaited) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *Awaited) GetTime() int64 {
+	if x != nil {
+		return x.Time
+	}
+	return 0
+}
+
+func (x *Awaited) GetMatch() string {
+	if x != nil {
+		return x.Match
+	}
+	return ""
+}
+
+func (x *Awaited) GetConfig() string {
+	if x != nil {
+		return x.Config
+	}
+	return ""
+}
+
+func (x *Awaited) GetQueue() string {
+	if x != nil {
+		return x.Queue
+	}
+	return ""
+}
+
+func (x *Awaited) GetRegion() string {
+	if x != nil {
+		return x.Region
+	}
+	return ""
+}
+
+func (x *Awaited) GetConnection() string {
+	if x != nil {
+		return x.Connection
+	}
+	return ""
+}
+
+func (x *Awaited) GetSeats() bool {
+	if x != nil {
+		return x.Seats
+	}
+	return false
+}
+
+func (x *Awaited) GetRenews() bool {
+	if x != nil {
+		return x.Renews
+	}
+	return false
+}
+
+// MatchResult is what a game server, or a game service, says of a match that is over.
+type MatchResult struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Teams []*ResultTeam          `protobuf:"bytes,1,rep,name=teams,proto3" json:"teams,omitempty"`
+	// first is when the first result came, and time when this one did. corrections counts those between.
+	First       int64 `protobuf:"varint,2,opt,name=first,proto3" json:"first,omitempty"`
+	Time        int64 `protobuf:"varint,3,opt,name=time,proto3" json:"time,omitempty"`
+	Corrections int32 `protobuf:"varint,4,opt,name=corrections,proto3" json:"corrections,omitempty"`
+	// changes are what it did to ratings, by player and rating.
+	Changes       []*RatingChange `protobuf:"bytes,5,rep,name=changes,proto3" json:"changes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MatchResult) Reset() {
+	*x = MatchResult{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MatchResult) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MatchResult) ProtoMessage() {}
+
+func (x *MatchResult) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MatchResult.ProtoReflect.Descriptor instead.
+func (*MatchResult) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *MatchResult) GetTeams() []*ResultTeam {
+	if x != nil {
+		return x.Teams
+	}
+	return nil
+}
+
+func (x *MatchResult) GetFirst() int64 {
+	if x != nil {
+		return x.First
+	}
+	return 0
+}
+
+func (x *MatchResult) GetTime() int64 {
+	if x != nil {
+		return x.Time
+	}
+	return 0
+}
+
+func (x *MatchResult) GetCorrections() int32 {
+	if x != nil {
+		return x.Corrections
+	}
+	return 0
+}
+
+func (x *MatchResult) GetChanges() []*RatingChange {
+	if x != nil {
+		return x.Changes
+	}
+	return nil
+}
+
+// ResultTeam is a team of a match that is over. Equal ranks drew; the least is the best.
+type ResultTeam struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Rank          int32                  `protobuf:"varint,2,opt,name=rank,proto3" json:"rank,omitempty"`
+	Score         *float64               `protobuf:"fixed64,3,opt,name=score,proto3,oneof" json:"score,omitempty"`
+	Players       []*ResultPlayer        `protobuf:"bytes,4,rep,name=players,proto3" json:"players,omitempty"`
+	Numbers       []*Number              `protobuf:"bytes,5,rep,name=numbers,proto3" json:"numbers,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResultTeam) Reset() {
+	*x = ResultTeam{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResultTeam) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResultTeam) ProtoMessage() {}
+
+func (x *ResultTeam) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResultTeam.ProtoReflect.Descriptor instead.
+func (*ResultTeam) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *ResultTeam) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ResultTeam) GetRank() int32 {
+	if x != nil {
+		return x.Rank
+	}
+	return 0
+}
+
+func (x *ResultTeam) GetScore() float64 {
+	if x != nil && x.Score != nil {
+		return *x.Score
+	}
+	return 0
+}
+
+func (x *ResultTeam) GetPlayers() []*ResultPlayer {
+	if x != nil {
+		return x.Players
+	}
+	return nil
+}
+
+func (x *ResultTeam) GetNumbers() []*Number {
+	if x != nil {
+		return x.Numbers
+	}
+	return nil
+}
+
+type Number struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Value         float64                `protobuf:"fixed64,2,opt,name=value,proto3" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Number) Reset() {
+	*x = Number{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Number) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Number) ProtoMessage() {}
+
+func (x *Number) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Number.ProtoReflect.Descriptor instead.
+func (*Number) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *Number) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Number) GetValue() float64 {
+	if x != nil {
+		return x.Value
+	}
+	return 0
+}
+
+type ResultPlayer struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// id is empty for a player who was erased.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// left is after how many seconds the player left; absent for a player who stayed.
+	Left          *float64  `protobuf:"fixed64,2,opt,name=left,proto3,oneof" json:"left,omitempty"`
+	Numbers       []*Number `protobuf:"bytes,3,rep,name=numbers,proto3" json:"numbers,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResultPlayer) Reset() {
+	*x = ResultPlayer{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResultPlayer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResultPlayer) ProtoMessage() {}
+
+func (x *ResultPlayer) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResultPlayer.ProtoReflect.Descriptor instead.
+func (*ResultPlayer) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *ResultPlayer) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *ResultPlayer) GetLeft() float64 {
+	if x != nil && x.Left != nil {
+		return *x.Left
+	}
+	return 0
+}
+
+func (x *ResultPlayer) GetNumbers() []*Number {
+	if x != nil {
+		return x.Numbers
+	}
+	return nil
+}
+
+// RatingChange is a player's rating before a match and after it. before has what the match was counted with.
+type RatingChange struct {
+	state            protoimpl.MessageState `protogen:"open.v1"`
+	Player           string                 `protobuf:"bytes,1,opt,name=player,proto3" json:"player,omitempty"`
+	Rating           string                 `protobuf:"bytes,2,opt,name=rating,proto3" json:"rating,omitempty"`
+	MeanBefore       float64                `protobuf:"fixed64,3,opt,name=mean_before,json=meanBefore,proto3" json:"mean_before,omitempty"`
+	DeviationBefore  float64                `protobuf:"fixed64,4,opt,name=deviation_before,json=deviationBefore,proto3" json:"deviation_before,omitempty"`
+	VolatilityBefore float64                `protobuf:"fixed64,5,opt,name=volatility_before,json=volatilityBefore,proto3" json:"volatility_before,omitempty"`
+	Mean             float64                `protobuf:"fixed64,6,opt,name=mean,proto3" json:"mean,omitempty"`
+	Deviation        float64                `protobuf:"fixed64,7,opt,name=deviation,proto3" json:"deviation,omitempty"`
+	Volatility       float64                `protobuf:"fixed64,8,opt,name=volatility,proto3" json:"volatility,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *RatingChange) Reset() {
+	*x = RatingChange{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RatingChange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RatingChange) ProtoMessage() {}
+
+func (x *RatingChange) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RatingChange.ProtoReflect.Descriptor instead.
+func (*RatingChange) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *RatingChange) GetPlayer() string {
+	if x != nil {
+		return x.Player
+	}
+	return ""
+}
+
+func (x *RatingChange) GetRating() string {
+	if x != nil {
+		return x.Rating
+	}
+	return ""
+}
+
+func (x *RatingChange) GetMeanBefore() float64 {
+	if x != nil {
+		return x.MeanBefore
+	}
+	return 0
+}
+
+func (x *RatingChange) GetDeviationBefore() float64 {
+	if x != nil {
+		return x.DeviationBefore
+	}
+	return 0
+}
+
+func (x *RatingChange) GetVolatilityBefore() float64 {
+	if x != nil {
+		return x.VolatilityBefore
+	}
+	return 0
+}
+
+func (x *RatingChange) GetMean() float64 {
+	if x != nil {
+		return x.Mean
+	}
+	return 0
+}
+
+func (x *RatingChange) GetDeviation() float64 {
+	if x != nil {
+		return x.Deviation
+	}
+	return 0
+}
+
+func (x *RatingChange) GetVolatility() float64 {
+	if x != nil {
+		return x.Volatility
+	}
+	return 0
+}
+
 // GameServer is the record of an assigned match's server. It is stored as long as the server renews its token.
 type GameServer struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
@@ -2272,7 +2767,7 @@ type GameServer struct {
 
 func (x *GameServer) Reset() {
 	*x = GameServer{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[25]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2284,7 +2779,7 @@ func (x *GameServer) String() string {
 func (*GameServer) ProtoMessage() {}
 
 func (x *GameServer) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[25]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2297,7 +2792,7 @@ func (x *GameServer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GameServer.ProtoReflect.Descriptor instead.
 func (*GameServer) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{25}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *GameServer) GetConfig() string {
@@ -2364,7 +2859,7 @@ type Backfill struct {
 
 func (x *Backfill) Reset() {
 	*x = Backfill{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[26]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2376,7 +2871,7 @@ func (x *Backfill) String() string {
 func (*Backfill) ProtoMessage() {}
 
 func (x *Backfill) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[26]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2389,7 +2884,7 @@ func (x *Backfill) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Backfill.ProtoReflect.Descriptor instead.
 func (*Backfill) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{26}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Backfill) GetId() string {
@@ -2479,7 +2974,7 @@ type Roster struct {
 
 func (x *Roster) Reset() {
 	*x = Roster{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[27]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2491,7 +2986,7 @@ func (x *Roster) String() string {
 func (*Roster) ProtoMessage() {}
 
 func (x *Roster) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[27]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2504,7 +2999,7 @@ func (x *Roster) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Roster.ProtoReflect.Descriptor instead.
 func (*Roster) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{27}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Roster) GetPlayers() []*RosterPlayer {
@@ -2530,7 +3025,7 @@ type RosterPlayer struct {
 
 func (x *RosterPlayer) Reset() {
 	*x = RosterPlayer{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[28]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2542,7 +3037,7 @@ func (x *RosterPlayer) String() string {
 func (*RosterPlayer) ProtoMessage() {}
 
 func (x *RosterPlayer) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[28]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2555,7 +3050,7 @@ func (x *RosterPlayer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RosterPlayer.ProtoReflect.Descriptor instead.
 func (*RosterPlayer) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{28}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *RosterPlayer) GetId() string {
@@ -2614,14 +3109,16 @@ type ProjectSettings struct {
 	// properties are the names that not everybody may set, in the order of the names.
 	Properties []*PropertyRule `protobuf:"bytes,9,rep,name=properties,proto3" json:"properties,omitempty"`
 	// webhooks are where events are sent, in the order of their names.
-	Webhooks      []*Webhook `protobuf:"bytes,20,rep,name=webhooks,proto3" json:"webhooks,omitempty"`
+	Webhooks []*Webhook `protobuf:"bytes,20,rep,name=webhooks,proto3" json:"webhooks,omitempty"`
+	// ratings are what the service computes of players, in the order of the names.
+	Ratings       []*RatingRule `protobuf:"bytes,10,rep,name=ratings,proto3" json:"ratings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ProjectSettings) Reset() {
 	*x = ProjectSettings{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[29]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2633,7 +3130,7 @@ func (x *ProjectSettings) String() string {
 func (*ProjectSettings) ProtoMessage() {}
 
 func (x *ProjectSettings) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[29]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2646,7 +3143,7 @@ func (x *ProjectSettings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProjectSettings.ProtoReflect.Descriptor instead.
 func (*ProjectSettings) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{29}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ProjectSettings) GetRevision() int64 {
@@ -2712,6 +3209,13 @@ func (x *ProjectSettings) GetWebhooks() []*Webhook {
 	return nil
 }
 
+func (x *ProjectSettings) GetRatings() []*RatingRule {
+	if x != nil {
+		return x.Ratings
+	}
+	return nil
+}
+
 // Webhook is where events of a project are sent.
 type Webhook struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2727,7 +3231,7 @@ type Webhook struct {
 
 func (x *Webhook) Reset() {
 	*x = Webhook{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[30]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2739,7 +3243,7 @@ func (x *Webhook) String() string {
 func (*Webhook) ProtoMessage() {}
 
 func (x *Webhook) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[30]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2752,7 +3256,7 @@ func (x *Webhook) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Webhook.ProtoReflect.Descriptor instead.
 func (*Webhook) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{30}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Webhook) GetName() string {
@@ -2796,7 +3300,7 @@ type WebhookSecrets struct {
 
 func (x *WebhookSecrets) Reset() {
 	*x = WebhookSecrets{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[31]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2808,7 +3312,7 @@ func (x *WebhookSecrets) String() string {
 func (*WebhookSecrets) ProtoMessage() {}
 
 func (x *WebhookSecrets) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[31]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2821,7 +3325,7 @@ func (x *WebhookSecrets) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WebhookSecrets.ProtoReflect.Descriptor instead.
 func (*WebhookSecrets) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{31}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *WebhookSecrets) GetCurrent() []byte {
@@ -2845,6 +3349,168 @@ func (x *WebhookSecrets) GetUntil() int64 {
 	return 0
 }
 
+// RatingRule is a rating that the results of matches give to players. Package rating says what its numbers mean.
+type RatingRule struct {
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	Name       string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Model      string                 `protobuf:"bytes,2,opt,name=model,proto3" json:"model,omitempty"`
+	Mean       float64                `protobuf:"fixed64,3,opt,name=mean,proto3" json:"mean,omitempty"`
+	Deviation  float64                `protobuf:"fixed64,4,opt,name=deviation,proto3" json:"deviation,omitempty"`
+	Beta       float64                `protobuf:"fixed64,5,opt,name=beta,proto3" json:"beta,omitempty"`
+	Tau        float64                `protobuf:"fixed64,6,opt,name=tau,proto3" json:"tau,omitempty"`
+	Growth     float64                `protobuf:"fixed64,7,opt,name=growth,proto3" json:"growth,omitempty"`
+	Draw       float64                `protobuf:"fixed64,8,opt,name=draw,proto3" json:"draw,omitempty"`
+	Volatility float64                `protobuf:"fixed64,9,opt,name=volatility,proto3" json:"volatility,omitempty"`
+	Margin     *float64               `protobuf:"fixed64,10,opt,name=margin,proto3,oneof" json:"margin,omitempty"`
+	// queues whose matches count; empty for all.
+	Queues []string `protobuf:"bytes,11,rep,name=queues,proto3" json:"queues,omitempty"`
+	// start is the attribute that a player's mean begins with; empty for mean.
+	Start string `protobuf:"bytes,12,opt,name=start,proto3" json:"start,omitempty"`
+	// season is the name of the season, empty for none. In a new one ratings keep this part of what they have beyond the
+	// start.
+	Season string  `protobuf:"bytes,13,opt,name=season,proto3" json:"season,omitempty"`
+	Keep   float64 `protobuf:"fixed64,14,opt,name=keep,proto3" json:"keep,omitempty"`
+	// provisional: ratings of a greater deviation are; 0 for none.
+	Provisional   float64 `protobuf:"fixed64,15,opt,name=provisional,proto3" json:"provisional,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RatingRule) Reset() {
+	*x = RatingRule{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RatingRule) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RatingRule) ProtoMessage() {}
+
+func (x *RatingRule) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RatingRule.ProtoReflect.Descriptor instead.
+func (*RatingRule) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *RatingRule) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *RatingRule) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *RatingRule) GetMean() float64 {
+	if x != nil {
+		return x.Mean
+	}
+	return 0
+}
+
+func (x *RatingRule) GetDeviation() float64 {
+	if x != nil {
+		return x.Deviation
+	}
+	return 0
+}
+
+func (x *RatingRule) GetBeta() float64 {
+	if x != nil {
+		return x.Beta
+	}
+	return 0
+}
+
+func (x *RatingRule) GetTau() float64 {
+	if x != nil {
+		return x.Tau
+	}
+	return 0
+}
+
+func (x *RatingRule) GetGrowth() float64 {
+	if x != nil {
+		return x.Growth
+	}
+	return 0
+}
+
+func (x *RatingRule) GetDraw() float64 {
+	if x != nil {
+		return x.Draw
+	}
+	return 0
+}
+
+func (x *RatingRule) GetVolatility() float64 {
+	if x != nil {
+		return x.Volatility
+	}
+	return 0
+}
+
+func (x *RatingRule) GetMargin() float64 {
+	if x != nil && x.Margin != nil {
+		return *x.Margin
+	}
+	return 0
+}
+
+func (x *RatingRule) GetQueues() []string {
+	if x != nil {
+		return x.Queues
+	}
+	return nil
+}
+
+func (x *RatingRule) GetStart() string {
+	if x != nil {
+		return x.Start
+	}
+	return ""
+}
+
+func (x *RatingRule) GetSeason() string {
+	if x != nil {
+		return x.Season
+	}
+	return ""
+}
+
+func (x *RatingRule) GetKeep() float64 {
+	if x != nil {
+		return x.Keep
+	}
+	return 0
+}
+
+func (x *RatingRule) GetProvisional() float64 {
+	if x != nil {
+		return x.Provisional
+	}
+	return 0
+}
+
 // AcceptanceRules say how long players who declined a match or did not answer it pause before their next ticket.
 type AcceptanceRules struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2857,7 +3523,7 @@ type AcceptanceRules struct {
 
 func (x *AcceptanceRules) Reset() {
 	*x = AcceptanceRules{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[32]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2869,7 +3535,7 @@ func (x *AcceptanceRules) String() string {
 func (*AcceptanceRules) ProtoMessage() {}
 
 func (x *AcceptanceRules) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[32]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2882,7 +3548,7 @@ func (x *AcceptanceRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AcceptanceRules.ProtoReflect.Descriptor instead.
 func (*AcceptanceRules) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{32}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *AcceptanceRules) GetFirstPause() int64 {
@@ -2914,14 +3580,17 @@ type TicketRules struct {
 	// serves any of its queues any more ends.
 	RefuseUnserved bool `protobuf:"varint,5,opt,name=refuse_unserved,json=refuseUnserved,proto3" json:"refuse_unserved,omitempty"`
 	// silence is how many milliseconds a waiting ticket may be without a request before it ends; 0 for any time.
-	Silence       int64 `protobuf:"varint,6,opt,name=silence,proto3" json:"silence,omitempty"`
+	Silence int64 `protobuf:"varint,6,opt,name=silence,proto3" json:"silence,omitempty"`
+	// running is allow, tell or refuse: what becomes of a new ticket of a player whose match has no result yet; empty if
+	// nothing is said, which means allow.
+	Running       string `protobuf:"bytes,7,opt,name=running,proto3" json:"running,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *TicketRules) Reset() {
 	*x = TicketRules{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[33]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2933,7 +3602,7 @@ func (x *TicketRules) String() string {
 func (*TicketRules) ProtoMessage() {}
 
 func (x *TicketRules) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[33]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2946,7 +3615,7 @@ func (x *TicketRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TicketRules.ProtoReflect.Descriptor instead.
 func (*TicketRules) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{33}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *TicketRules) GetPlayerLimit() int64 {
@@ -2991,11 +3660,18 @@ func (x *TicketRules) GetSilence() int64 {
 	return 0
 }
 
+func (x *TicketRules) GetRunning() string {
+	if x != nil {
+		return x.Running
+	}
+	return ""
+}
+
 // AttributeRule says which tokens may set an attribute of tickets.
 type AttributeRule struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Attribute string                 `protobuf:"bytes,1,opt,name=attribute,proto3" json:"attribute,omitempty"`
-	// set_by is client, service, claim or beacon.
+	// set_by is client, service, claim, beacon or rating.
 	SetBy string `protobuf:"bytes,2,opt,name=set_by,json=setBy,proto3" json:"set_by,omitempty"`
 	// claim is the path of the claim, or the region if set_by is beacon; otherwise empty.
 	Claim         string `protobuf:"bytes,3,opt,name=claim,proto3" json:"claim,omitempty"`
@@ -3005,7 +3681,7 @@ type AttributeRule struct {
 
 func (x *AttributeRule) Reset() {
 	*x = AttributeRule{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[34]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3017,7 +3693,7 @@ func (x *AttributeRule) String() string {
 func (*AttributeRule) ProtoMessage() {}
 
 func (x *AttributeRule) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[34]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3030,7 +3706,7 @@ func (x *AttributeRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttributeRule.ProtoReflect.Descriptor instead.
 func (*AttributeRule) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{34}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *AttributeRule) GetAttribute() string {
@@ -3069,7 +3745,7 @@ type PropertyRule struct {
 
 func (x *PropertyRule) Reset() {
 	*x = PropertyRule{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[35]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3081,7 +3757,7 @@ func (x *PropertyRule) String() string {
 func (*PropertyRule) ProtoMessage() {}
 
 func (x *PropertyRule) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[35]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3094,7 +3770,7 @@ func (x *PropertyRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PropertyRule.ProtoReflect.Descriptor instead.
 func (*PropertyRule) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{35}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *PropertyRule) GetProperty() string {
@@ -3132,7 +3808,7 @@ type Waits struct {
 
 func (x *Waits) Reset() {
 	*x = Waits{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[36]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3144,7 +3820,7 @@ func (x *Waits) String() string {
 func (*Waits) ProtoMessage() {}
 
 func (x *Waits) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[36]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3157,7 +3833,7 @@ func (x *Waits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waits.ProtoReflect.Descriptor instead.
 func (*Waits) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{36}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Waits) GetAt() int64 {
@@ -3195,7 +3871,7 @@ type WaitClass struct {
 
 func (x *WaitClass) Reset() {
 	*x = WaitClass{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[37]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3207,7 +3883,7 @@ func (x *WaitClass) String() string {
 func (*WaitClass) ProtoMessage() {}
 
 func (x *WaitClass) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[37]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3220,7 +3896,7 @@ func (x *WaitClass) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitClass.ProtoReflect.Descriptor instead.
 func (*WaitClass) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{37}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *WaitClass) GetClass() uint64 {
@@ -3264,7 +3940,7 @@ type WaitEvidence struct {
 
 func (x *WaitEvidence) Reset() {
 	*x = WaitEvidence{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[38]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3276,7 +3952,7 @@ func (x *WaitEvidence) String() string {
 func (*WaitEvidence) ProtoMessage() {}
 
 func (x *WaitEvidence) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[38]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3289,7 +3965,7 @@ func (x *WaitEvidence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitEvidence.ProtoReflect.Descriptor instead.
 func (*WaitEvidence) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{38}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *WaitEvidence) GetWaited() []float32 {
@@ -3325,7 +4001,7 @@ type ReportSlot struct {
 
 func (x *ReportSlot) Reset() {
 	*x = ReportSlot{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[39]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3337,7 +4013,7 @@ func (x *ReportSlot) String() string {
 func (*ReportSlot) ProtoMessage() {}
 
 func (x *ReportSlot) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[39]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3350,7 +4026,7 @@ func (x *ReportSlot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportSlot.ProtoReflect.Descriptor instead.
 func (*ReportSlot) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{39}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ReportSlot) GetSeries() []*ReportSeries {
@@ -3390,7 +4066,7 @@ type ReportSeries struct {
 
 func (x *ReportSeries) Reset() {
 	*x = ReportSeries{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[40]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3402,7 +4078,7 @@ func (x *ReportSeries) String() string {
 func (*ReportSeries) ProtoMessage() {}
 
 func (x *ReportSeries) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[40]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3415,7 +4091,7 @@ func (x *ReportSeries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportSeries.ProtoReflect.Descriptor instead.
 func (*ReportSeries) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{40}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ReportSeries) GetConfig() string {
@@ -3518,7 +4194,7 @@ type ReportDistribution struct {
 
 func (x *ReportDistribution) Reset() {
 	*x = ReportDistribution{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[41]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3530,7 +4206,7 @@ func (x *ReportDistribution) String() string {
 func (*ReportDistribution) ProtoMessage() {}
 
 func (x *ReportDistribution) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[41]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3543,7 +4219,7 @@ func (x *ReportDistribution) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportDistribution.ProtoReflect.Descriptor instead.
 func (*ReportDistribution) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{41}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ReportDistribution) GetKind() string {
@@ -3604,7 +4280,7 @@ type Capture struct {
 
 func (x *Capture) Reset() {
 	*x = Capture{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[42]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3616,7 +4292,7 @@ func (x *Capture) String() string {
 func (*Capture) ProtoMessage() {}
 
 func (x *Capture) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[42]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3629,7 +4305,7 @@ func (x *Capture) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Capture.ProtoReflect.Descriptor instead.
 func (*Capture) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{42}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Capture) GetConfig() string {
@@ -3769,7 +4445,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x13on_allocation_error\x18\x06 \x01(\tR\x11onAllocationError\"=\n" +
 	"\vHostingKeys\x12\x16\n" +
 	"\x06access\x18\x01 \x01(\tR\x06access\x12\x16\n" +
-	"\x06secret\x18\x02 \x01(\tR\x06secret\"\xb3\x04\n" +
+	"\x06secret\x18\x02 \x01(\tR\x06secret\"\xd4\x04\n" +
 	"\x06Config\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x03R\brevision\x12\x12\n" +
@@ -3789,7 +4465,9 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\n" +
 	"changed_by\x18\r \x01(\tR\tchangedBy\x12-\n" +
 	"\x06report\x18\x0e \x01(\v2\x15.matchmaker.v1.ReportR\x06report\x12\x16\n" +
-	"\x06upload\x18\x0f \x01(\x03R\x06upload\x1aM\n" +
+	"\x06upload\x18\x0f \x01(\x03R\x06upload\x12\x1f\n" +
+	"\vresult_time\x18\x10 \x01(\x03R\n" +
+	"resultTime\x1aM\n" +
 	"\n" +
 	"PoolsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12)\n" +
@@ -3915,7 +4593,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\n" +
 	"generation\x18\x02 \x01(\x03R\n" +
 	"generation\x123\n" +
-	"\bcontents\x18\x03 \x01(\v2\x17.matchmaker.v1.BackfillR\bcontents\"\xf9\x02\n" +
+	"\bcontents\x18\x03 \x01(\v2\x17.matchmaker.v1.BackfillR\bcontents\"\xab\x03\n" +
 	"\x05Match\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06config\x18\x02 \x01(\tR\x06config\x12\x1a\n" +
@@ -3931,7 +4609,53 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	" \x01(\x03R\n" +
 	"acceptance\x12\x14\n" +
 	"\x05seats\x18\v \x01(\bR\x05seats\x12\x14\n" +
-	"\x05place\x18\f \x01(\tR\x05place\"\xa8\x01\n" +
+	"\x05place\x18\f \x01(\tR\x05place\x120\n" +
+	"\aawaited\x18\r \x01(\v2\x16.matchmaker.v1.AwaitedR\aawaited\"\xc7\x01\n" +
+	"\aAwaited\x12\x12\n" +
+	"\x04time\x18\x01 \x01(\x03R\x04time\x12\x14\n" +
+	"\x05match\x18\x02 \x01(\tR\x05match\x12\x16\n" +
+	"\x06config\x18\x03 \x01(\tR\x06config\x12\x14\n" +
+	"\x05queue\x18\x04 \x01(\tR\x05queue\x12\x16\n" +
+	"\x06region\x18\x05 \x01(\tR\x06region\x12\x1e\n" +
+	"\n" +
+	"connection\x18\x06 \x01(\tR\n" +
+	"connection\x12\x14\n" +
+	"\x05seats\x18\a \x01(\bR\x05seats\x12\x16\n" +
+	"\x06renews\x18\b \x01(\bR\x06renews\"\xc1\x01\n" +
+	"\vMatchResult\x12/\n" +
+	"\x05teams\x18\x01 \x03(\v2\x19.matchmaker.v1.ResultTeamR\x05teams\x12\x14\n" +
+	"\x05first\x18\x02 \x01(\x03R\x05first\x12\x12\n" +
+	"\x04time\x18\x03 \x01(\x03R\x04time\x12 \n" +
+	"\vcorrections\x18\x04 \x01(\x05R\vcorrections\x125\n" +
+	"\achanges\x18\x05 \x03(\v2\x1b.matchmaker.v1.RatingChangeR\achanges\"\xc1\x01\n" +
+	"\n" +
+	"ResultTeam\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
+	"\x04rank\x18\x02 \x01(\x05R\x04rank\x12\x19\n" +
+	"\x05score\x18\x03 \x01(\x01H\x00R\x05score\x88\x01\x01\x125\n" +
+	"\aplayers\x18\x04 \x03(\v2\x1b.matchmaker.v1.ResultPlayerR\aplayers\x12/\n" +
+	"\anumbers\x18\x05 \x03(\v2\x15.matchmaker.v1.NumberR\anumbersB\b\n" +
+	"\x06_score\"2\n" +
+	"\x06Number\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\x01R\x05value\"q\n" +
+	"\fResultPlayer\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x17\n" +
+	"\x04left\x18\x02 \x01(\x01H\x00R\x04left\x88\x01\x01\x12/\n" +
+	"\anumbers\x18\x03 \x03(\v2\x15.matchmaker.v1.NumberR\anumbersB\a\n" +
+	"\x05_left\"\x89\x02\n" +
+	"\fRatingChange\x12\x16\n" +
+	"\x06player\x18\x01 \x01(\tR\x06player\x12\x16\n" +
+	"\x06rating\x18\x02 \x01(\tR\x06rating\x12\x1f\n" +
+	"\vmean_before\x18\x03 \x01(\x01R\n" +
+	"meanBefore\x12)\n" +
+	"\x10deviation_before\x18\x04 \x01(\x01R\x0fdeviationBefore\x12+\n" +
+	"\x11volatility_before\x18\x05 \x01(\x01R\x10volatilityBefore\x12\x12\n" +
+	"\x04mean\x18\x06 \x01(\x01R\x04mean\x12\x1c\n" +
+	"\tdeviation\x18\a \x01(\x01R\tdeviation\x12\x1e\n" +
+	"\n" +
+	"volatility\x18\b \x01(\x01R\n" +
+	"volatility\"\xa8\x01\n" +
 	"\n" +
 	"GameServer\x12\x16\n" +
 	"\x06config\x18\x01 \x01(\tR\x06config\x120\n" +
@@ -3969,7 +4693,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x0fattribute_names\x18\x02 \x03(\tR\x0eattributeNames\x12)\n" +
 	"\x10attribute_values\x18\x03 \x03(\x01R\x0fattributeValues\x12\x12\n" +
 	"\x04team\x18\x05 \x01(\tR\x04team\x12\x12\n" +
-	"\x04role\x18\x06 \x01(\tR\x04roleJ\x04\b\x04\x10\x05\"\xba\x03\n" +
+	"\x04role\x18\x06 \x01(\tR\x04roleJ\x04\b\x04\x10\x05\"\xef\x03\n" +
 	"\x0fProjectSettings\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x03R\brevision\x12\x18\n" +
 	"\achanged\x18\x02 \x01(\x03R\achanged\x12\x1d\n" +
@@ -3986,7 +4710,9 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\n" +
 	"properties\x18\t \x03(\v2\x1b.matchmaker.v1.PropertyRuleR\n" +
 	"properties\x122\n" +
-	"\bwebhooks\x18\x14 \x03(\v2\x16.matchmaker.v1.WebhookR\bwebhooks\"a\n" +
+	"\bwebhooks\x18\x14 \x03(\v2\x16.matchmaker.v1.WebhookR\bwebhooks\x123\n" +
+	"\aratings\x18\n" +
+	" \x03(\v2\x19.matchmaker.v1.RatingRuleR\aratings\"a\n" +
 	"\aWebhook\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
 	"\x03url\x18\x02 \x01(\tR\x03url\x12\x16\n" +
@@ -3995,18 +4721,40 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x0eWebhookSecrets\x12\x18\n" +
 	"\acurrent\x18\x01 \x01(\fR\acurrent\x12\x1a\n" +
 	"\bprevious\x18\x02 \x01(\fR\bprevious\x12\x14\n" +
-	"\x05until\x18\x03 \x01(\x03R\x05until\"W\n" +
+	"\x05until\x18\x03 \x01(\x03R\x05until\"\xfe\x02\n" +
+	"\n" +
+	"RatingRule\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05model\x18\x02 \x01(\tR\x05model\x12\x12\n" +
+	"\x04mean\x18\x03 \x01(\x01R\x04mean\x12\x1c\n" +
+	"\tdeviation\x18\x04 \x01(\x01R\tdeviation\x12\x12\n" +
+	"\x04beta\x18\x05 \x01(\x01R\x04beta\x12\x10\n" +
+	"\x03tau\x18\x06 \x01(\x01R\x03tau\x12\x16\n" +
+	"\x06growth\x18\a \x01(\x01R\x06growth\x12\x12\n" +
+	"\x04draw\x18\b \x01(\x01R\x04draw\x12\x1e\n" +
+	"\n" +
+	"volatility\x18\t \x01(\x01R\n" +
+	"volatility\x12\x1b\n" +
+	"\x06margin\x18\n" +
+	" \x01(\x01H\x00R\x06margin\x88\x01\x01\x12\x16\n" +
+	"\x06queues\x18\v \x03(\tR\x06queues\x12\x14\n" +
+	"\x05start\x18\f \x01(\tR\x05start\x12\x16\n" +
+	"\x06season\x18\r \x01(\tR\x06season\x12\x12\n" +
+	"\x04keep\x18\x0e \x01(\x01R\x04keep\x12 \n" +
+	"\vprovisional\x18\x0f \x01(\x01R\vprovisionalB\t\n" +
+	"\a_margin\"W\n" +
 	"\x0fAcceptanceRules\x12\x1f\n" +
 	"\vfirst_pause\x18\x01 \x01(\x03R\n" +
 	"firstPause\x12#\n" +
-	"\rlongest_pause\x18\x02 \x01(\x03R\flongestPause\"\xcb\x01\n" +
+	"\rlongest_pause\x18\x02 \x01(\x03R\flongestPause\"\xe5\x01\n" +
 	"\vTicketRules\x12!\n" +
 	"\fplayer_limit\x18\x01 \x01(\x03R\vplayerLimit\x12!\n" +
 	"\fwhen_reached\x18\x02 \x01(\tR\vwhenReached\x12\x16\n" +
 	"\x06listed\x18\x03 \x01(\bR\x06listed\x12\x1b\n" +
 	"\tends_told\x18\x04 \x01(\bR\bendsTold\x12'\n" +
 	"\x0frefuse_unserved\x18\x05 \x01(\bR\x0erefuseUnserved\x12\x18\n" +
-	"\asilence\x18\x06 \x01(\x03R\asilence\"Z\n" +
+	"\asilence\x18\x06 \x01(\x03R\asilence\x12\x18\n" +
+	"\arunning\x18\a \x01(\tR\arunning\"Z\n" +
 	"\rAttributeRule\x12\x1c\n" +
 	"\tattribute\x18\x01 \x01(\tR\tattribute\x12\x15\n" +
 	"\x06set_by\x18\x02 \x01(\tR\x05setBy\x12\x14\n" +
@@ -4075,7 +4823,7 @@ func file_matchmaker_v1_record_proto_rawDescGZIP() []byte {
 	return file_matchmaker_v1_record_proto_rawDescData
 }
 
-var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 48)
+var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 55)
 var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*Ticket)(nil),             // 0: matchmaker.v1.Ticket
 	(*Player)(nil),             // 1: matchmaker.v1.Player
@@ -4102,37 +4850,44 @@ var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*AttributeMeasure)(nil),   // 22: matchmaker.v1.AttributeMeasure
 	(*Filling)(nil),            // 23: matchmaker.v1.Filling
 	(*Match)(nil),              // 24: matchmaker.v1.Match
-	(*GameServer)(nil),         // 25: matchmaker.v1.GameServer
-	(*Backfill)(nil),           // 26: matchmaker.v1.Backfill
-	(*Roster)(nil),             // 27: matchmaker.v1.Roster
-	(*RosterPlayer)(nil),       // 28: matchmaker.v1.RosterPlayer
-	(*ProjectSettings)(nil),    // 29: matchmaker.v1.ProjectSettings
-	(*Webhook)(nil),            // 30: matchmaker.v1.Webhook
-	(*WebhookSecrets)(nil),     // 31: matchmaker.v1.WebhookSecrets
-	(*AcceptanceRules)(nil),    // 32: matchmaker.v1.AcceptanceRules
-	(*TicketRules)(nil),        // 33: matchmaker.v1.TicketRules
-	(*AttributeRule)(nil),      // 34: matchmaker.v1.AttributeRule
-	(*PropertyRule)(nil),       // 35: matchmaker.v1.PropertyRule
-	(*Waits)(nil),              // 36: matchmaker.v1.Waits
-	(*WaitClass)(nil),          // 37: matchmaker.v1.WaitClass
-	(*WaitEvidence)(nil),       // 38: matchmaker.v1.WaitEvidence
-	(*ReportSlot)(nil),         // 39: matchmaker.v1.ReportSlot
-	(*ReportSeries)(nil),       // 40: matchmaker.v1.ReportSeries
-	(*ReportDistribution)(nil), // 41: matchmaker.v1.ReportDistribution
-	(*Capture)(nil),            // 42: matchmaker.v1.Capture
-	nil,                        // 43: matchmaker.v1.Ticket.PropertiesEntry
-	nil,                        // 44: matchmaker.v1.Player.PropertiesEntry
-	nil,                        // 45: matchmaker.v1.Config.PoolsEntry
-	nil,                        // 46: matchmaker.v1.Proposal.TicketPropertiesEntry
-	nil,                        // 47: matchmaker.v1.Backfill.PropertiesEntry
+	(*Awaited)(nil),            // 25: matchmaker.v1.Awaited
+	(*MatchResult)(nil),        // 26: matchmaker.v1.MatchResult
+	(*ResultTeam)(nil),         // 27: matchmaker.v1.ResultTeam
+	(*Number)(nil),             // 28: matchmaker.v1.Number
+	(*ResultPlayer)(nil),       // 29: matchmaker.v1.ResultPlayer
+	(*RatingChange)(nil),       // 30: matchmaker.v1.RatingChange
+	(*GameServer)(nil),         // 31: matchmaker.v1.GameServer
+	(*Backfill)(nil),           // 32: matchmaker.v1.Backfill
+	(*Roster)(nil),             // 33: matchmaker.v1.Roster
+	(*RosterPlayer)(nil),       // 34: matchmaker.v1.RosterPlayer
+	(*ProjectSettings)(nil),    // 35: matchmaker.v1.ProjectSettings
+	(*Webhook)(nil),            // 36: matchmaker.v1.Webhook
+	(*WebhookSecrets)(nil),     // 37: matchmaker.v1.WebhookSecrets
+	(*RatingRule)(nil),         // 38: matchmaker.v1.RatingRule
+	(*AcceptanceRules)(nil),    // 39: matchmaker.v1.AcceptanceRules
+	(*TicketRules)(nil),        // 40: matchmaker.v1.TicketRules
+	(*AttributeRule)(nil),      // 41: matchmaker.v1.AttributeRule
+	(*PropertyRule)(nil),       // 42: matchmaker.v1.PropertyRule
+	(*Waits)(nil),              // 43: matchmaker.v1.Waits
+	(*WaitClass)(nil),          // 44: matchmaker.v1.WaitClass
+	(*WaitEvidence)(nil),       // 45: matchmaker.v1.WaitEvidence
+	(*ReportSlot)(nil),         // 46: matchmaker.v1.ReportSlot
+	(*ReportSeries)(nil),       // 47: matchmaker.v1.ReportSeries
+	(*ReportDistribution)(nil), // 48: matchmaker.v1.ReportDistribution
+	(*Capture)(nil),            // 49: matchmaker.v1.Capture
+	nil,                        // 50: matchmaker.v1.Ticket.PropertiesEntry
+	nil,                        // 51: matchmaker.v1.Player.PropertiesEntry
+	nil,                        // 52: matchmaker.v1.Config.PoolsEntry
+	nil,                        // 53: matchmaker.v1.Proposal.TicketPropertiesEntry
+	nil,                        // 54: matchmaker.v1.Backfill.PropertiesEntry
 }
 var file_matchmaker_v1_record_proto_depIdxs = []int32{
-	43, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
+	50, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
 	1,  // 1: matchmaker.v1.Ticket.players:type_name -> matchmaker.v1.Player
-	44, // 2: matchmaker.v1.Player.properties:type_name -> matchmaker.v1.Player.PropertiesEntry
+	51, // 2: matchmaker.v1.Player.properties:type_name -> matchmaker.v1.Player.PropertiesEntry
 	5,  // 3: matchmaker.v1.Filter.segmentation:type_name -> matchmaker.v1.Segmentation
 	4,  // 4: matchmaker.v1.Pool.filters:type_name -> matchmaker.v1.Filter
-	45, // 5: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
+	52, // 5: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
 	7,  // 6: matchmaker.v1.Config.hosting:type_name -> matchmaker.v1.Hosting
 	10, // 7: matchmaker.v1.Config.report:type_name -> matchmaker.v1.Report
 	16, // 8: matchmaker.v1.Function.manifest:type_name -> matchmaker.v1.Manifest
@@ -4142,36 +4897,43 @@ var file_matchmaker_v1_record_proto_depIdxs = []int32{
 	13, // 12: matchmaker.v1.Function.canary_ended:type_name -> matchmaker.v1.CanaryEnd
 	16, // 13: matchmaker.v1.FunctionVersion.manifest:type_name -> matchmaker.v1.Manifest
 	17, // 14: matchmaker.v1.Proposal.teams:type_name -> matchmaker.v1.Team
-	46, // 15: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
+	53, // 15: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
 	18, // 16: matchmaker.v1.Proposal.hosting:type_name -> matchmaker.v1.HostingOverride
 	23, // 17: matchmaker.v1.Proposal.filling:type_name -> matchmaker.v1.Filling
 	20, // 18: matchmaker.v1.Proposal.measures:type_name -> matchmaker.v1.Measures
 	21, // 19: matchmaker.v1.Measures.own:type_name -> matchmaker.v1.Measure
 	22, // 20: matchmaker.v1.Measures.attributes:type_name -> matchmaker.v1.AttributeMeasure
-	26, // 21: matchmaker.v1.Filling.contents:type_name -> matchmaker.v1.Backfill
+	32, // 21: matchmaker.v1.Filling.contents:type_name -> matchmaker.v1.Backfill
 	19, // 22: matchmaker.v1.Match.proposal:type_name -> matchmaker.v1.Proposal
 	7,  // 23: matchmaker.v1.Match.hosting:type_name -> matchmaker.v1.Hosting
 	3,  // 24: matchmaker.v1.Match.traced:type_name -> matchmaker.v1.Traced
-	7,  // 25: matchmaker.v1.GameServer.hosting:type_name -> matchmaker.v1.Hosting
-	47, // 26: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
-	27, // 27: matchmaker.v1.Backfill.roster:type_name -> matchmaker.v1.Roster
-	28, // 28: matchmaker.v1.Roster.players:type_name -> matchmaker.v1.RosterPlayer
-	34, // 29: matchmaker.v1.ProjectSettings.attributes:type_name -> matchmaker.v1.AttributeRule
-	33, // 30: matchmaker.v1.ProjectSettings.tickets:type_name -> matchmaker.v1.TicketRules
-	32, // 31: matchmaker.v1.ProjectSettings.acceptance:type_name -> matchmaker.v1.AcceptanceRules
-	35, // 32: matchmaker.v1.ProjectSettings.properties:type_name -> matchmaker.v1.PropertyRule
-	30, // 33: matchmaker.v1.ProjectSettings.webhooks:type_name -> matchmaker.v1.Webhook
-	9,  // 34: matchmaker.v1.Waits.configs:type_name -> matchmaker.v1.Config
-	37, // 35: matchmaker.v1.Waits.classes:type_name -> matchmaker.v1.WaitClass
-	38, // 36: matchmaker.v1.WaitClass.seen:type_name -> matchmaker.v1.WaitEvidence
-	40, // 37: matchmaker.v1.ReportSlot.series:type_name -> matchmaker.v1.ReportSeries
-	41, // 38: matchmaker.v1.ReportSeries.distributions:type_name -> matchmaker.v1.ReportDistribution
-	6,  // 39: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
-	40, // [40:40] is the sub-list for method output_type
-	40, // [40:40] is the sub-list for method input_type
-	40, // [40:40] is the sub-list for extension type_name
-	40, // [40:40] is the sub-list for extension extendee
-	0,  // [0:40] is the sub-list for field type_name
+	25, // 25: matchmaker.v1.Match.awaited:type_name -> matchmaker.v1.Awaited
+	27, // 26: matchmaker.v1.MatchResult.teams:type_name -> matchmaker.v1.ResultTeam
+	30, // 27: matchmaker.v1.MatchResult.changes:type_name -> matchmaker.v1.RatingChange
+	29, // 28: matchmaker.v1.ResultTeam.players:type_name -> matchmaker.v1.ResultPlayer
+	28, // 29: matchmaker.v1.ResultTeam.numbers:type_name -> matchmaker.v1.Number
+	28, // 30: matchmaker.v1.ResultPlayer.numbers:type_name -> matchmaker.v1.Number
+	7,  // 31: matchmaker.v1.GameServer.hosting:type_name -> matchmaker.v1.Hosting
+	54, // 32: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
+	33, // 33: matchmaker.v1.Backfill.roster:type_name -> matchmaker.v1.Roster
+	34, // 34: matchmaker.v1.Roster.players:type_name -> matchmaker.v1.RosterPlayer
+	41, // 35: matchmaker.v1.ProjectSettings.attributes:type_name -> matchmaker.v1.AttributeRule
+	40, // 36: matchmaker.v1.ProjectSettings.tickets:type_name -> matchmaker.v1.TicketRules
+	39, // 37: matchmaker.v1.ProjectSettings.acceptance:type_name -> matchmaker.v1.AcceptanceRules
+	42, // 38: matchmaker.v1.ProjectSettings.properties:type_name -> matchmaker.v1.PropertyRule
+	36, // 39: matchmaker.v1.ProjectSettings.webhooks:type_name -> matchmaker.v1.Webhook
+	38, // 40: matchmaker.v1.ProjectSettings.ratings:type_name -> matchmaker.v1.RatingRule
+	9,  // 41: matchmaker.v1.Waits.configs:type_name -> matchmaker.v1.Config
+	44, // 42: matchmaker.v1.Waits.classes:type_name -> matchmaker.v1.WaitClass
+	45, // 43: matchmaker.v1.WaitClass.seen:type_name -> matchmaker.v1.WaitEvidence
+	47, // 44: matchmaker.v1.ReportSlot.series:type_name -> matchmaker.v1.ReportSeries
+	48, // 45: matchmaker.v1.ReportSeries.distributions:type_name -> matchmaker.v1.ReportDistribution
+	6,  // 46: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
+	47, // [47:47] is the sub-list for method output_type
+	47, // [47:47] is the sub-list for method input_type
+	47, // [47:47] is the sub-list for extension type_name
+	47, // [47:47] is the sub-list for extension extendee
+	0,  // [0:47] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_record_proto_init() }
@@ -4182,14 +4944,17 @@ func file_matchmaker_v1_record_proto_init() {
 	file_matchmaker_v1_record_proto_msgTypes[4].OneofWrappers = []any{}
 	file_matchmaker_v1_record_proto_msgTypes[5].OneofWrappers = []any{}
 	file_matchmaker_v1_record_proto_msgTypes[22].OneofWrappers = []any{}
-	file_matchmaker_v1_record_proto_msgTypes[26].OneofWrappers = []any{}
+	file_matchmaker_v1_record_proto_msgTypes[27].OneofWrappers = []any{}
+	file_matchmaker_v1_record_proto_msgTypes[29].OneofWrappers = []any{}
+	file_matchmaker_v1_record_proto_msgTypes[32].OneofWrappers = []any{}
+	file_matchmaker_v1_record_proto_msgTypes[38].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_record_proto_rawDesc), len(file_matchmaker_v1_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   48,
+			NumMessages:   55,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

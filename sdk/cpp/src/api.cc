@@ -22,6 +22,7 @@ const char* playerMessage(const std::string& problem) {
       {"internal", "Something went wrong."},
       {"invalid", "Something went wrong."},
       {"limited", "Please wait a moment and try again."},
+      {"matchUnknown", "This is not there any more."},
       {"memberNotFound", "This player is not in the party."},
       {"memberNotReady", "Not everyone in the party is ready."},
       {"membershipOutdated", "Not everyone in the party is ready."},
@@ -34,10 +35,12 @@ const char* playerMessage(const std::string& problem) {
       {"partyNotFound", "You are not in this party."},
       {"paused", "You, or a member of your party, missed a match. Please wait before you search again."},
       {"playerHasTicket", "You are in a search already."},
+      {"playerInMatch", "You are still in a match. Please go back to it."},
       {"playerLimited", "Please wait a moment and try again."},
       {"playerSilent", "A player of your party is away."},
       {"projectLimited", "Many players are here right now. Please try again in a moment."},
       {"queueUnserved", "This game mode is not available right now."},
+      {"resultFinal", "Something went wrong."},
       {"ticketMatched", "It is too late to cancel: your match is ready."},
       {"ticketNotFound", "Your search has ended."},
       {"ticketsNotListed", "Something went wrong."},
@@ -171,6 +174,11 @@ Request<Party> myParty(const MyPartyOptions& o) {
   return Request<Party>(std::move(r));
 }
 
+Request<PlayerRatings> playerRatings(const std::string& playerId) {
+  AnyRequest r{"GET", "v1/players/" + segment(playerId) + "/ratings", true, {}, {}, {}};
+  return Request<PlayerRatings>(std::move(r));
+}
+
 Request<BackfillTicket> putBackfill(const std::string& backfillId, const BackfillTicketUpdate& body) {
   AnyRequest r{"PUT", "v2/backfill/" + segment(backfillId), true, {}, {}, {}};
   r.body = write(body).text();
@@ -186,6 +194,17 @@ Request<Party> renewPartyCode(const std::string& partyId, const RenewPartyCodeOp
 Request<ServerToken> renewServerToken() {
   AnyRequest r{"POST", "v1/servers/token", true, {}, {}, {}};
   return Request<ServerToken>(std::move(r));
+}
+
+Request<MatchResult> reportResult(const std::string& matchId, const ReportResult& body) {
+  AnyRequest r{"POST", "v1/matches/" + segment(matchId) + "/result", true, {}, {}, {}};
+  r.body = write(body).text();
+  return Request<MatchResult>(std::move(r));
+}
+
+Request<RunningMatch> runningMatch(const std::string& playerId) {
+  AnyRequest r{"GET", "v1/players/" + segment(playerId) + "/match", true, {}, {}, {}};
+  return Request<RunningMatch>(std::move(r));
 }
 
 Request<Party> setPartyLeader(const std::string& partyId, const SetPartyLeader& body, const SetPartyLeaderOptions& o) {

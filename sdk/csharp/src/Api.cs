@@ -365,6 +365,8 @@ namespace Matchmaking.Api
     public Dictionary<string, string> Properties;
     /// <summary>The queues that the ticket waits in, sorted. Left out when there are none.</summary>
     public List<string> Queues;
+    /// <summary>The match without a result that a player of the ticket is in, where the settings tell it.</summary>
+    public string Running;
     /// <summary>Those of the ticket's queues that no config serves at present: nobody matches the ticket there. Left out
     /// when there are none, and when the ticket has a result.</summary>
     public List<string> UnservedQueues;
@@ -381,6 +383,7 @@ namespace Matchmaking.Api
         to.Players = from["players"].List(i => Api.Player.Read(i));
         to.Properties = from["properties"].Map(i => i.String);
         to.Queues = from["queues"].List(i => i.String);
+        to.Running = from["running"].String;
         to.UnservedQueues = from["unservedQueues"].List(i => i.String);
         return to;
     }
@@ -396,6 +399,7 @@ namespace Matchmaking.Api
         to.Set("players", Json.Of(Players, i => i?.Write()));
         to.Set("properties", Json.Of(Properties, i => Json.Of(i)));
         to.Set("queues", Json.Of(Queues, i => Json.Of(i)));
+        to.Set("running", Json.Of(Running));
         to.Set("unservedQueues", Json.Of(UnservedQueues, i => Json.Of(i)));
         return to;
     }
@@ -532,6 +536,38 @@ namespace Matchmaking.Api
         to.Set("match", Json.Of(Match));
         to.Set("accept", Json.Of(Accept));
         to.Set("players", Json.Of(Players, i => Json.Of(i)));
+        return to;
+    }
+  }
+
+  /// <summary>The result of a match.</summary>
+  public sealed class MatchResult
+  {
+    public List<ReportedTeam> Teams;
+    /// <summary>When this result came.</summary>
+    public string Reported;
+    /// <summary>How many results it replaced.</summary>
+    public long Corrections;
+    public List<RatingChange> Ratings;
+
+    public static MatchResult Read(Json from)
+    {
+        if (from.Kind != JsonKind.Object) return null;
+        var to = new MatchResult();
+        to.Teams = from["teams"].List(i => Api.ReportedTeam.Read(i));
+        to.Reported = from["reported"].String;
+        to.Corrections = from["corrections"].Integer;
+        to.Ratings = from["ratings"].List(i => Api.RatingChange.Read(i));
+        return to;
+    }
+
+    public Json Write()
+    {
+        var to = Json.Object();
+        to.Set("teams", Json.Of(Teams, i => i?.Write()));
+        to.Set("reported", Json.Of(Reported));
+        to.Set("corrections", Json.Of(Corrections));
+        to.Set("ratings", Json.Of(Ratings, i => i?.Write()));
         return to;
     }
   }
@@ -719,6 +755,66 @@ namespace Matchmaking.Api
     }
   }
 
+  /// <summary>A rating of a player.</summary>
+  public sealed class PlayerRating
+  {
+    public string Name;
+    public double Mean;
+    public double Sigma;
+    /// <summary>How many it is made of.</summary>
+    public long Matches;
+    public string Changed;
+    public bool? Provisional;
+    public string Season;
+
+    public static PlayerRating Read(Json from)
+    {
+        if (from.Kind != JsonKind.Object) return null;
+        var to = new PlayerRating();
+        to.Name = from["name"].String;
+        to.Mean = from["mean"].Number;
+        to.Sigma = from["sigma"].Number;
+        to.Matches = from["matches"].Integer;
+        to.Changed = from["changed"].String;
+        to.Provisional = from["provisional"].MaybeBoolean;
+        to.Season = from["season"].String;
+        return to;
+    }
+
+    public Json Write()
+    {
+        var to = Json.Object();
+        to.Set("name", Json.Of(Name));
+        to.Set("mean", Json.Of(Mean));
+        to.Set("sigma", Json.Of(Sigma));
+        to.Set("matches", Json.Of(Matches));
+        to.Set("changed", Json.Of(Changed));
+        to.Set("provisional", Json.Of(Provisional));
+        to.Set("season", Json.Of(Season));
+        return to;
+    }
+  }
+
+  public sealed class PlayerRatings
+  {
+    public List<PlayerRating> Ratings;
+
+    public static PlayerRatings Read(Json from)
+    {
+        if (from.Kind != JsonKind.Object) return null;
+        var to = new PlayerRatings();
+        to.Ratings = from["ratings"].List(i => Api.PlayerRating.Read(i));
+        return to;
+    }
+
+    public Json Write()
+    {
+        var to = Json.Object();
+        to.Set("ratings", Json.Of(Ratings, i => i?.Write()));
+        return to;
+    }
+  }
+
   /// <summary>RFC 9457, with the correlation id in a nested object.</summary>
   public sealed class ProblemDetails
   {
@@ -783,6 +879,40 @@ namespace Matchmaking.Api
     }
   }
 
+  /// <summary>What the match did to a rating of a player.</summary>
+  public sealed class RatingChange
+  {
+    public string Player;
+    public string Rating;
+    /// <summary>The mean with which the match was counted.</summary>
+    public double Before;
+    public double Mean;
+    public double Sigma;
+
+    public static RatingChange Read(Json from)
+    {
+        if (from.Kind != JsonKind.Object) return null;
+        var to = new RatingChange();
+        to.Player = from["player"].String;
+        to.Rating = from["rating"].String;
+        to.Before = from["before"].Number;
+        to.Mean = from["mean"].Number;
+        to.Sigma = from["sigma"].Number;
+        return to;
+    }
+
+    public Json Write()
+    {
+        var to = Json.Object();
+        to.Set("player", Json.Of(Player));
+        to.Set("rating", Json.Of(Rating));
+        to.Set("before", Json.Of(Before));
+        to.Set("mean", Json.Of(Mean));
+        to.Set("sigma", Json.Of(Sigma));
+        return to;
+    }
+  }
+
   /// <summary>A place that answers probes.</summary>
   public sealed class Region
   {
@@ -839,6 +969,136 @@ namespace Matchmaking.Api
         var to = Json.Object();
         to.Set("regions", Json.Of(All, i => i?.Write()));
         to.Set("receiptSeconds", Json.Of(ReceiptSeconds));
+        return to;
+    }
+  }
+
+  /// <summary>How a match ended.</summary>
+  public sealed class ReportResult
+  {
+    public List<ReportedTeam> Teams;
+
+    public static ReportResult Read(Json from)
+    {
+        if (from.Kind != JsonKind.Object) return null;
+        var to = new ReportResult();
+        to.Teams = from["teams"].List(i => Api.ReportedTeam.Read(i));
+        return to;
+    }
+
+    public Json Write()
+    {
+        var to = Json.Object();
+        to.Set("teams", Json.Of(Teams, i => i?.Write()));
+        return to;
+    }
+  }
+
+  /// <summary>A player of a match that is over.</summary>
+  public sealed class ReportedPlayer
+  {
+    public string Id;
+    /// <summary>After how many seconds of the game the player left it before its end.</summary>
+    public double? Left;
+    /// <summary>Whatever the server counts. They are kept with the result, and not looked at.</summary>
+    public Dictionary<string, double> Numbers;
+
+    public static ReportedPlayer Read(Json from)
+    {
+        if (from.Kind != JsonKind.Object) return null;
+        var to = new ReportedPlayer();
+        to.Id = from["id"].String;
+        to.Left = from["left"].MaybeNumber;
+        to.Numbers = from["numbers"].Map(i => i.Number);
+        return to;
+    }
+
+    public Json Write()
+    {
+        var to = Json.Object();
+        to.Set("id", Json.Of(Id));
+        to.Set("left", Json.Of(Left));
+        to.Set("numbers", Json.Of(Numbers, i => Json.Of(i)));
+        return to;
+    }
+  }
+
+  /// <summary>A team of a match that is over. All teams have a rank, or all have a score; with both, the rank counts,
+  /// and the score where a rating has a `margin`.</summary>
+  public sealed class ReportedTeam
+  {
+    /// <summary>As the match has it, or its number from 1 if it has none.</summary>
+    public string Name;
+    /// <summary>Whatever the server counts. They are kept with the result, and not looked at.</summary>
+    public Dictionary<string, double> Numbers;
+    public List<ReportedPlayer> Players;
+    /// <summary>The least is the best; equal ones drew.</summary>
+    public long? Rank;
+    /// <summary>The highest is the best.</summary>
+    public double? Score;
+
+    public static ReportedTeam Read(Json from)
+    {
+        if (from.Kind != JsonKind.Object) return null;
+        var to = new ReportedTeam();
+        to.Name = from["name"].String;
+        to.Numbers = from["numbers"].Map(i => i.Number);
+        to.Players = from["players"].List(i => Api.ReportedPlayer.Read(i));
+        to.Rank = from["rank"].MaybeInteger;
+        to.Score = from["score"].MaybeNumber;
+        return to;
+    }
+
+    public Json Write()
+    {
+        var to = Json.Object();
+        to.Set("name", Json.Of(Name));
+        to.Set("numbers", Json.Of(Numbers, i => Json.Of(i)));
+        to.Set("players", Json.Of(Players, i => i?.Write()));
+        to.Set("rank", Json.Of(Rank));
+        to.Set("score", Json.Of(Score));
+        return to;
+    }
+  }
+
+  /// <summary>The match that a player plays.</summary>
+  public sealed class RunningMatch
+  {
+    public string Match;
+    /// <summary>The player's ticket.</summary>
+    public string Ticket;
+    public string Connection;
+    public string Began;
+    /// <summary>When its result is to be there.</summary>
+    public string Due;
+    /// <summary>A seat pass.</summary>
+    public string Seat;
+    public string Team;
+
+    public static RunningMatch Read(Json from)
+    {
+        if (from.Kind != JsonKind.Object) return null;
+        var to = new RunningMatch();
+        to.Match = from["match"].String;
+        to.Ticket = from["ticket"].String;
+        to.Connection = from["connection"].String;
+        to.Began = from["began"].String;
+        to.Due = from["due"].String;
+        to.Seat = from["seat"].String;
+        to.Team = from["team"].String;
+        return to;
+    }
+
+    public Json Write()
+    {
+        var to = Json.Object();
+        to.Set("match", Json.Of(Match));
+        to.Set("ticket", Json.Of(Ticket));
+        to.Set("connection", Json.Of(Connection));
+        to.Set("began", Json.Of(Began));
+        to.Set("due", Json.Of(Due));
+        to.Set("seat", Json.Of(Seat));
+        to.Set("team", Json.Of(Team));
         return to;
     }
   }
@@ -1022,6 +1282,7 @@ namespace Matchmaking.Api
         case "internal": return "Something went wrong.";
         case "invalid": return "Something went wrong.";
         case "limited": return "Please wait a moment and try again.";
+        case "matchUnknown": return "This is not there any more.";
         case "memberNotFound": return "This player is not in the party.";
         case "memberNotReady": return "Not everyone in the party is ready.";
         case "membershipOutdated": return "Not everyone in the party is ready.";
@@ -1034,10 +1295,12 @@ namespace Matchmaking.Api
         case "partyNotFound": return "You are not in this party.";
         case "paused": return "You, or a member of your party, missed a match. Please wait before you search again.";
         case "playerHasTicket": return "You are in a search already.";
+        case "playerInMatch": return "You are still in a match. Please go back to it.";
         case "playerLimited": return "Please wait a moment and try again.";
         case "playerSilent": return "A player of your party is away.";
         case "projectLimited": return "Many players are here right now. Please try again in a moment.";
         case "queueUnserved": return "This game mode is not available right now.";
+        case "resultFinal": return "Something went wrong.";
         case "ticketMatched": return "It is too late to cancel: your match is ready.";
         case "ticketNotFound": return "Your search has ended.";
         case "ticketsNotListed": return "Something went wrong.";
@@ -1287,6 +1550,16 @@ namespace Matchmaking.Api
       return r;
     }
 
+    /// <summary>Read a player's ratings.
+    ///
+    /// An extension. What the results of the player's matches give, as it is worth now. A player's token asks for the
+    /// player itself.</summary>
+    public static Request<PlayerRatings> PlayerRatings(string playerId)
+    {
+      var r = new Request<PlayerRatings>("GET", "v1/players/" + AnyRequest.Segment(playerId) + "/ratings", true, PlayerRatings.Read);
+      return r;
+    }
+
     /// <summary>Say how the server stands.
     ///
     /// Replaces the backfill ticket when players left, or joined without the matchmaker. Tickets that were proposed go
@@ -1318,6 +1591,36 @@ namespace Matchmaking.Api
     public static Request<ServerToken> RenewServerToken()
     {
       var r = new Request<ServerToken>("POST", "v1/servers/token", true, ServerToken.Read);
+      return r;
+    }
+
+    /// <summary>Report the result of a match.
+    ///
+    /// An extension. Its game server does it with the token that it got with its allocation, which is good for its own
+    /// match alone, or a game service with the scope `matchmaking`. The match's config must have `result`.
+    ///
+    /// The same result may be sent again: it counts once. Another one within a day of the first replaces it, and the
+    /// ratings are computed anew. The result counts for the project's ratings of the config's queue if it has two teams
+    /// or more.
+    ///
+    /// A team without `players` has those of the match's team of its `name`. All teams name their players, or none does.
+    /// A player who is not named did not play. Where the match has teams, as many are to be named here.</summary>
+    public static Request<MatchResult> ReportResult(string matchId, ReportResult body)
+    {
+      var r = new Request<MatchResult>("POST", "v1/matches/" + AnyRequest.Segment(matchId) + "/result", true, MatchResult.Read);
+      r.Body = body.Write().ToString();
+      return r;
+    }
+
+    /// <summary>Find the match that a player plays.
+    ///
+    /// An extension. The match of the player that has no result yet: its connection, and a new seat pass if its config
+    /// has `seats`. A player's token asks for the player itself. It is 404 when there is none, when the result did not
+    /// come in time, and when the match's server renews its token no more. The match's config must have
+    /// `result`.</summary>
+    public static Request<RunningMatch> RunningMatch(string playerId)
+    {
+      var r = new Request<RunningMatch>("GET", "v1/players/" + AnyRequest.Segment(playerId) + "/match", true, RunningMatch.Read);
       return r;
     }
 

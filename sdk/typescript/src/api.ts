@@ -219,6 +219,8 @@ export interface CreatedTicket {
   properties?: Record<string, string> | undefined
   /** The queues that the ticket waits in, sorted. Left out when there are none. */
   queues?: string[] | undefined
+  /** The match without a result that a player of the ticket is in, where the settings tell it. */
+  running?: string | undefined
   /**
    * Those of the ticket's queues that no config serves at present: nobody matches the ticket there. Left out when there
    * are none, and when the ticket has a result.
@@ -286,6 +288,16 @@ export interface MatchAnswer {
   accept: boolean
   /** The players who answer. Without any, all of the ticket do. A player's token names the player alone. */
   players?: string[] | undefined
+}
+
+/** The result of a match. */
+export interface MatchResult {
+  teams: ReportedTeam[]
+  /** When this result came. */
+  reported: string
+  /** How many results it replaced. */
+  corrections: number
+  ratings?: RatingChange[] | undefined
 }
 
 /** Players who search for a match together, as one of them sees it. */
@@ -366,6 +378,22 @@ export interface Player {
   properties?: Record<string, string> | undefined
 }
 
+/** A rating of a player. */
+export interface PlayerRating {
+  name: string
+  mean: number
+  sigma: number
+  /** How many it is made of. */
+  matches: number
+  changed: string
+  provisional?: boolean | undefined
+  season?: string | undefined
+}
+
+export interface PlayerRatings {
+  ratings: PlayerRating[]
+}
+
 /** RFC 9457, with the correlation id in a nested object. */
 export interface ProblemDetails {
   /** A reference for the status. */
@@ -422,12 +450,25 @@ export interface ProblemDetails {
     | 'tooManyParties'
     | 'tooManyStreams'
     | 'paused'
+    | 'matchUnknown'
+    | 'resultFinal'
+    | 'playerInMatch'
   instance: unknown | null
   extensions: ProblemDetailsExtensions
 }
 
 export interface ProblemDetailsExtensions {
   correlationId: string
+}
+
+/** What the match did to a rating of a player. */
+export interface RatingChange {
+  player: string
+  rating: string
+  /** The mean with which the match was counted. */
+  before: number
+  mean: number
+  sigma: number
 }
 
 /** A place that answers probes. */
@@ -449,6 +490,50 @@ export interface Regions {
   regions: Region[]
   /** For how long a receipt is believed, in seconds; 0 where there is no region. */
   receiptSeconds: number
+}
+
+/** How a match ended. */
+export interface ReportResult {
+  teams: ReportedTeam[]
+}
+
+/** A player of a match that is over. */
+export interface ReportedPlayer {
+  id: string
+  /** After how many seconds of the game the player left it before its end. */
+  left?: number | null | undefined
+  /** Whatever the server counts. They are kept with the result, and not looked at. */
+  numbers?: Record<string, number> | undefined
+}
+
+/**
+ * A team of a match that is over. All teams have a rank, or all have a score; with both, the rank counts, and the score
+ * where a rating has a `margin`.
+ */
+export interface ReportedTeam {
+  /** As the match has it, or its number from 1 if it has none. */
+  name?: string | undefined
+  /** Whatever the server counts. They are kept with the result, and not looked at. */
+  numbers?: Record<string, number> | undefined
+  players?: ReportedPlayer[] | undefined
+  /** The least is the best; equal ones drew. */
+  rank?: number | null | undefined
+  /** The highest is the best. */
+  score?: number | null | undefined
+}
+
+/** The match that a player plays. */
+export interface RunningMatch {
+  match: string
+  /** The player's ticket. */
+  ticket: string
+  connection: string
+  began: string
+  /** When its result is to be there. */
+  due: string
+  /** A seat pass. */
+  seat?: string | undefined
+  team?: string | undefined
 }
 
 /** The token of a game server. */
@@ -532,6 +617,7 @@ export const playerMessages: Record<string, string> = {
   internal: "Something went wrong.",
   invalid: "Something went wrong.",
   limited: "Please wait a moment and try again.",
+  matchUnknown: "This is not there any more.",
   memberNotFound: "This player is not in the party.",
   memberNotReady: "Not everyone in the party is ready.",
   membershipOutdated: "Not everyone in the party is ready.",
@@ -544,10 +630,12 @@ export const playerMessages: Record<string, string> = {
   partyNotFound: "You are not in this party.",
   paused: "You, or a member of your party, missed a match. Please wait before you search again.",
   playerHasTicket: "You are in a search already.",
+  playerInMatch: "You are still in a match. Please go back to it.",
   playerLimited: "Please wait a moment and try again.",
   playerSilent: "A player of your party is away.",
   projectLimited: "Many players are here right now. Please try again in a moment.",
   queueUnserved: "This game mode is not available right now.",
+  resultFinal: "Something went wrong.",
   ticketMatched: "It is too late to cancel: your match is ready.",
   ticketNotFound: "Your search has ended.",
   ticketsNotListed: "Something went wrong.",
@@ -874,6 +962,20 @@ export const myParty = (o: {
 })
 
 /**
+ * Read a player's ratings.
+ *
+ * An extension. What the results of the player's matches give, as it is worth now. A player's token asks for the player
+ * itself.
+ */
+export const playerRatings = (playerId: string): Request<PlayerRatings> => ({
+  method: 'GET',
+  path: `v1/players/${segment(playerId)}/ratings`,
+  query: {},
+  headers: {},
+  repeatable: true,
+})
+
+/**
  * Say how the server stands.
  *
  * Replaces the backfill ticket when players left, or joined without the matchmaker. Tickets that were proposed go back
@@ -914,6 +1016,42 @@ export const renewPartyCode = (partyId: string, o: {
 export const renewServerToken = (): Request<ServerToken> => ({
   method: 'POST',
   path: `v1/servers/token`,
+  query: {},
+  headers: {},
+  repeatable: true,
+})
+
+/**
+ * Report the result of a match.
+ *
+ * An extension. Its game server does it with the token that it got with its allocation, which is good for its own match
+ * alone, or a game service with the scope `matchmaking`. The match's config must have `result`.
+ *
+ * The same result may be sent again: it counts once. Another one within a day of the first replaces it, and the ratings
+ * are computed anew. The result counts for the project's ratings of the config's queue if it has two teams or more.
+ *
+ * A team without `players` has those of the match's team of its `name`. All teams name their players, or none does. A
+ * player who is not named did not play. Where the match has teams, as many are to be named here.
+ */
+export const reportResult = (matchId: string, body: ReportResult): Request<MatchResult> => ({
+  method: 'POST',
+  path: `v1/matches/${segment(matchId)}/result`,
+  query: {},
+  headers: {},
+  body,
+  repeatable: true,
+})
+
+/**
+ * Find the match that a player plays.
+ *
+ * An extension. The match of the player that has no result yet: its connection, and a new seat pass if its config has
+ * `seats`. A player's token asks for the player itself. It is 404 when there is none, when the result did not come in
+ * time, and when the match's server renews its token no more. The match's config must have `result`.
+ */
+export const runningMatch = (playerId: string): Request<RunningMatch> => ({
+  method: 'GET',
+  path: `v1/players/${segment(playerId)}/match`,
   query: {},
   headers: {},
   repeatable: true,

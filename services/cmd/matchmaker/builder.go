@@ -44,6 +44,7 @@ import (
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/party"
 	"matchmaker.dev/services/registry"
+	"matchmaker.dev/services/result"
 	"matchmaker.dev/services/runner"
 	"matchmaker.dev/services/ticket"
 	"matchmaker.dev/services/ticket/seat"
@@ -294,6 +295,8 @@ func (b *builder) ticket() error {
 		Meter:   b.telemetry.Meter, Tracer: b.tracer("ticket"), History: insights.History,
 	}))
 	b.add(insights.Part())
+	b.add(result.New(result.Options{Store: b.store, Verifier: b.verifier, Seats: seats, Reads: b.settings.Rates.Reads(),
+		Now: time.Now}))
 	return nil
 }
 

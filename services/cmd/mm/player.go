@@ -5,11 +5,60 @@ import (
 	"encoding/json"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/cmd/mm/format"
 )
 
 type playerCommands struct {
 	Export playerExport `cmd:"" help:"Print what the service stores of a player, as JSON or YAML."`
 	Erase  playerErase  `cmd:"" help:"Remove what the service stores of a player."`
+
+	Match   playerMatch   `cmd:"" help:"Print the match that a player plays."`
+	Ratings playerRatings `cmd:"" help:"Print a player's ratings."`
+}
+
+type playerMatch struct {
+	ID string `arg:"" completion-predictor:"player" help:"The player's identifier."`
+}
+
+// Run prints the match.
+func (c playerMatch) Run(ctx context.Context, s *session) error {
+	api, err := s.connect(asReader(c.ID))
+	if err != nil {
+		return err
+	}
+	m, err := api.RunningMatch(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	var g grid
+	g.add("match", m.Match)
+	g.add("ticket", m.Ticket)
+	g.add("team", m.Team)
+	g.add("connection", m.Connection)
+	g.add("began", formatTime(m.Began))
+	g.add("due", formatTime(m.Due))
+	return s.show(m, g)
+}
+
+type playerRatings struct {
+	ID string `arg:"" completion-predictor:"player" help:"The player's identifier."`
+}
+
+// Run prints the ratings.
+func (c playerRatings) Run(ctx context.Context, s *session, api developerAPI) error {
+	ratings, err := api.PlayerRatings(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	table := grid{head: []any{"rating", "season", "mean", "sigma", "matches", "provisional"}}
+	for _, r := range ratings {
+		provisional := ""
+		if r.Provisional {
+			provisional = "yes"
+		}
+		table.add(r.Name, r.Season, format.Number(r.Mean), format.Number(r.Sigma), r.Matches, provisional)
+	}
+	return s.show(ratings, table.withoutEmptyColumns())
 }
 
 type playerExport struct {
@@ -63,9 +112,9 @@ func (c playerErase) Run(ctx context.Context, s *session, api developerAPI) erro
 		return err
 	}
 	var stored struct {
-		Tickets, KickedFrom, Acceptances, Games []json.RawMessage
-		Party, Pause, Rate                      json.RawMessage
-		Complete                                bool
+		Tickets, KickedFrom, Acceptances, Games, Matches, Ratings []json.RawMessage
+		Party, Pause, Rate                                        json.RawMessage
+		Complete                                                  bool
 	}
 	if err := json.Unmarshal(document, &stored); err != nil {
 		return err
@@ -81,6 +130,8 @@ func (c playerErase) Run(ctx context.Context, s *session, api developerAPI) erro
 	g.add("party", has(stored.Party))
 	g.add("kicked from", len(stored.KickedFrom))
 	g.add("acceptances", len(stored.Acceptances))
+	g.add("matches", len(stored.Matches))
+	g.add("ratings", len(stored.Ratings))
 	g.add("running games", len(stored.Games))
 	g.add("pause", has(stored.Pause))
 	g.add("rate of creates", has(stored.Rate))
@@ -102,6 +153,12 @@ func (s *session) showErased(erased *client.ErasedPlayer) error {
 	}
 	if erased.DeadLetters > 0 {
 		g.add("dead letters", erased.DeadLetters)
+	}
+	if erased.Ratings {
+		g.add("ratings", "removed")
+	}
+	if erased.Matches > 0 {
+		g.add("matches", erased.Matches)
 	}
 	remains.head = []any{"remains", "id", "seconds at most"}
 	for _, one := range erased.Remains {

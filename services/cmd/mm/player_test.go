@@ -10,13 +10,13 @@ import (
 func (s *service) exportPlayer(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, `{"player":%q,"tickets":[{"id":"t","attributes":{},"properties":{},"created":1,"assignment":null}],`+
 		`"party":{"id":"p","leader":true,"joined":1,"ready":true},"kickedFrom":[],"acceptances":[],`+
-		`"games":[{"backfill":"b"}],"pause":null,"rate":{"keptSeconds":9},"complete":false}`, r.PathValue("id"))
+		`"games":[{"backfill":"b"}],"pause":null,"rate":{"keptSeconds":9},"matches":[],"ratings":[],"complete":false}`, r.PathValue("id"))
 }
 
 func (s *service) erasePlayer(w http.ResponseWriter, r *http.Request) {
 	s.erased = append(s.erased, r.PathValue("id"))
-	fmt.Fprintf(w, `{"player":%q,"tickets":1,"party":true,"remains":[{"kind":"game","id":"b"},{"kind":"pause","seconds":7}]}`,
-		r.PathValue("id"))
+	fmt.Fprintf(w, `{"player":%q,"tickets":1,"party":true,"ratings":true,"matches":2,"remains":[{"kind":"game","id":"b"},`+
+		`{"kind":"pause","seconds":7}]}`, r.PathValue("id"))
 }
 
 func TestPlayerExportAndErase(t *testing.T) {
@@ -27,6 +27,8 @@ func TestPlayerExportAndErase(t *testing.T) {
 party            yes
 kicked from      0
 acceptances      0
+matches          0
+ratings          0
 running games    1
 pause            no
 rate of creates  yes
@@ -36,6 +38,8 @@ rate of creates  yes
 	}
 	shell.on(service, "player", "erase", "a/b é", "--yes").expect(0, `tickets  1
 party    left
+ratings  removed
+matches  2
 
 REMAINS  ID  SECONDS AT MOST
 game     b

@@ -71,27 +71,16 @@ func (c ratingsReplay) replays() ([]*rating.Replay, error) {
 // parseModel reads a model and its parameters, as in trueSkill,tau=0.2.
 func parseModel(text string) (s rating.Settings, err error) {
 	name, rest, more := strings.Cut(text, ",")
-	if s, err = rating.Defaults(name); err != nil {
-		return s, err
-	}
-	parameters := map[string]*float64{"mean": &s.Mean, "deviation": &s.Deviation, "beta": &s.Beta, "tau": &s.Tau,
-		"growth": &s.Growth, "draw": &s.Draw, "margin": new(float64), "volatility": &s.Volatility}
+	parameters := map[string]float64{}
 	for more {
 		var one string
 		one, rest, more = strings.Cut(rest, ",")
 		key, value, _ := strings.Cut(one, "=")
-		to := parameters[key]
-		if to == nil {
-			return s, fmt.Errorf("%q is no parameter, as in tau=0.2", one)
-		}
-		if *to, err = strconv.ParseFloat(value, 64); err != nil {
-			return s, fmt.Errorf("%s: %q is not a number", key, value)
-		}
-		if key == "margin" {
-			s.Margin = to
+		if parameters[key], err = strconv.ParseFloat(value, 64); err != nil {
+			return s, fmt.Errorf("%s: %q is not a number, as in tau=0.2", key, value)
 		}
 	}
-	return s, nil
+	return rating.With(name, parameters)
 }
 
 // ratingsVerdict is the result of "mm ratings replay" for a model, with the fields of the JSON.

@@ -245,6 +245,13 @@ func (s *Store) claimCall(project string, terms ClaimOptions, claims []*Claim) (
 			c.keys = append(c.keys, k.ticket(id))
 		}
 		c.keys = append(c.keys, placeKeys(k, m)...)
+		awaits, err := "", error(nil)
+		if claim.Assignments != nil {
+			if awaits, err = s.awaitsOf(m, m.GetProposal().GetConnection(), false); err != nil {
+				return call{}, err
+			}
+		}
+		c.keys = append(c.keys, awaitedKeys(k, m, awaits)...)
 		shared, err := outcomeOf(m.GetId(), m.GetProposal())
 		if err != nil {
 			return call{}, err
@@ -259,7 +266,7 @@ func (s *Store) claimCall(project string, terms ClaimOptions, claims []*Claim) (
 		}
 		c.args = append(c.args, m.GetId(), m.GetConfig(), m.GetRevision(), len(claim.Tickets),
 			strings.Join(claim.Tickets, " "), s.encodeEvent(claim.event(terms.Epoch)), body, target,
-			acceptanceOf(m), size, shared.body, comparing(m.GetProposal()), placeOf(m), len(bodies))
+			acceptanceOf(m), size, shared.body, comparing(m.GetProposal()), placeOf(m), awaits, len(bodies))
 		for _, assignment := range bodies {
 			c.args = append(c.args, assignment)
 		}
@@ -272,8 +279,8 @@ func (s *Store) claimCall(project string, terms ClaimOptions, claims []*Claim) (
 	return c, nil
 }
 
-// startedWithField is STARTED_WITH of script/include/names.lua.
-const startedWithField = "f"
+// startedWithField and belongsToField are STARTED_WITH and BELONGS_TO of script/include/names.lua.
+const startedWithField, belongsToField = "f", "o"
 
 // maxStartedWith is the most bytes of match properties that a game keeps for joining players.
 const maxStartedWith = 16 << 10
@@ -290,12 +297,10 @@ func startedWith(p *pb.Proposal) []byte {
 // give joining players match properties of their own, or the older properties for all.
 func (s *Store) inherit(ctx context.Context, k keys, claims []*Claim) error {
 	pipe := s.redis.Pipeline()
-	asked := map[*Claim]*redis.StringCmd{}
+	asked := map[*Claim]*redis.SliceCmd{}
 	for _, c := range claims {
-		p := c.Match.GetProposal()
-		says := len(p.GetMatchProperties()) > 0 || len(p.GetAssignmentProperties()) > 0 && len(p.GetTicketProperties()) == 0
-		if gameOf(c.Match) != "" && !says {
-			asked[c] = pipe.HGet(ctx, k.backfill(gameOf(c.Match)), startedWithField)
+		if gameOf(c.Match) != "" && (!saysProperties(c.Match.GetProposal()) || c.Match.GetAwaited() != nil) {
+			asked[c] = pipe.HMGet(ctx, k.backfill(gameOf(c.Match)), startedWithField, belongsToField)
 		}
 	}
 	if len(asked) == 0 {
@@ -303,17 +308,27 @@ func (s *Store) inherit(ctx context.Context, k keys, claims []*Claim) error {
 	}
 	_, _ = pipe.Exec(ctx) // each reply has its error
 	for c, reply := range asked {
-		properties, err := reply.Bytes()
-		if errors.Is(err, redis.Nil) {
-			continue
-		}
+		row, err := rowOf(reply)
 		if err != nil {
 			return unavailable(err)
 		}
-		c.Match.Proposal = proto.CloneOf(c.Match.GetProposal())
-		c.Match.Proposal.MatchProperties = properties
+		if properties, ok := row[0].(string); ok && !saysProperties(c.Match.GetProposal()) {
+			c.Match.Proposal = proto.CloneOf(c.Match.GetProposal())
+			c.Match.Proposal.MatchProperties = []byte(properties)
+		}
+		game, _ := row[1].(string)
+		if awaited := c.Match.GetAwaited(); game == "" {
+			c.Match.Awaited = nil // nobody reports for a game that no match began
+		} else if awaited != nil {
+			awaited.Match = game
+		}
 	}
 	return nil
+}
+
+// saysProperties reports whether a proposal gives joining players match properties, or the older properties for all.
+func saysProperties(p *pb.Proposal) bool {
+	return len(p.GetMatchProperties()) > 0 || len(p.GetAssignmentProperties()) > 0 && len(p.GetTicketProperties()) == 0
 }
 
 // comparing is not empty if the claim of a proposal compares the players of its tickets.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -72,6 +73,8 @@ type creation struct {
 	lists  Lists
 	ends   Ends
 	pauses Pauses
+	// running is what becomes of it when one of its players is in a match without a result.
+	running string
 	// queues has the ticket's queues with spaces between, if they must be served.
 	queues string
 	// key and request are the digests of an Idempotency-Key and of its request; "" for none.
@@ -80,6 +83,8 @@ type creation struct {
 	// it. looks counts these reads.
 	older [][2]string
 	looks int
+	// rated is what its players' ratings are, if it has any; the body has room for them.
+	rated *ratedTicket
 	done  chan answer
 }
 
@@ -89,10 +94,18 @@ type answer struct {
 	err error
 }
 
-func newCreation(asked Creation, body []byte) *creation {
+func newCreation(asked Creation) (one *creation, err error) {
 	t := asked.Ticket
-	one := &creation{id: t.GetId(), owner: t.GetOwner(), body: body, settings: asked.Settings, lists: asked.Lists,
-		ends: asked.Ends, pauses: asked.Pauses, done: make(chan answer, 1)}
+	one = &creation{id: t.GetId(), owner: t.GetOwner(), settings: asked.Settings, lists: asked.Lists,
+		ends: asked.Ends, pauses: asked.Pauses, running: asked.Running, done: make(chan answer, 1)}
+	if len(asked.Ratings) > 0 {
+		one.body, one.rated, err = encodeRated(t, asked.Ratings)
+	} else {
+		one.body, err = proto.Marshal(t)
+	}
+	if err != nil {
+		return nil, problem.Wrap(problem.Invalid, err, "the ticket holds text that is not UTF-8")
+	}
 	if asked.Ends.Unserved {
 		one.queues = strings.Join(t.GetQueues(), " ")
 	}
@@ -107,7 +120,7 @@ func newCreation(asked Creation, body []byte) *creation {
 		}
 		one.players, one.named = strings.Join(ids, "\n"), len(ids)
 	}
-	return one
+	return one, nil
 }
 
 // Creation is a ticket to be created.
@@ -122,9 +135,23 @@ type Creation struct {
 	Ends Ends
 	// Pauses is how long players pause who missed a match.
 	Pauses Pauses
+	// Ratings are those that the ticket's players get, and Running what becomes of it when one of them is in a match
+	// without a result; see RatingsFor and definition.Tell.
+	Ratings []*pb.RatingRule
+	Running string
 	// Key is an Idempotency-Key, "" for none, and Request what was asked with it.
 	Key     string
 	Request []byte
+}
+
+// CreationOf is a ticket that is created as a project's settings want it. Results are readable for that long.
+func CreationOf(t *pb.Ticket, settings *pb.ProjectSettings, readable time.Duration) Creation {
+	c := Creation{Ticket: t, Settings: settings.GetRevision(), Lists: ListsOf(settings),
+		Ends: EndsOf(settings, readable), Pauses: PausesOf(settings), Running: settings.GetTickets().GetRunning()}
+	if len(settings.GetRatings()) > 0 {
+		c.Ratings = RatingsFor(settings, t.GetQueues()...)
+	}
+	return c
 }
 
 // Lists says how the tickets of players are listed.
@@ -169,6 +196,8 @@ type Created struct {
 	ID string
 	// Ended are tickets that were ended for the new one.
 	Ended []string
+	// Running is the match without a result that one of its players is in, if the project's settings say to tell it.
+	Running string
 }
 
 // keyTime is the least time that an Idempotency-Key is remembered; the longest is twice as long.
@@ -198,14 +227,13 @@ func (c *Creator) CreateAs(ctx context.Context, project string, asked Creation) 
 	if err := c.store.HasMemory(ctx, project); err != nil {
 		return Created{}, err
 	}
-	body, err := proto.Marshal(asked.Ticket)
+	one, err := newCreation(asked)
 	if err != nil {
-		return Created{}, problem.Wrap(problem.Invalid, err, "the ticket holds text that is not UTF-8")
+		return Created{}, err
 	}
 	if err := c.store.keepListed(ctx, project); err != nil {
 		return Created{}, err
 	}
-	one := newCreation(asked, body)
 	c.mu.Lock()
 	g, busy := c.groups[project]
 	if !busy {
@@ -264,6 +292,7 @@ func (c *Creator) write(ctx context.Context, project string, batch []*creation) 
 	for i, one := range batch {
 		result := answer{Created{ID: one.id}, err}
 		if v, ok := verdicts[i]; ok && err == nil {
+			result.Running = v.running
 			switch v.reason {
 			case "older":
 				if result.err = one.mayLook(); result.err == nil {
@@ -272,6 +301,7 @@ func (c *Creator) write(ctx context.Context, project string, batch []*creation) 
 				}
 			case "ended":
 				result.Ended = strings.Fields(v.value)
+			case "":
 			case "again":
 				result.ID = v.value
 			case "unserved":
@@ -338,6 +368,8 @@ func (s *Store) lookAt(ctx context.Context, project string, looks map[*creation]
 type verdict struct {
 	reason, value string
 	after         time.Duration
+	// running is the match that a player of the ticket is in. Without a reason the ticket was created.
+	running string
 }
 
 // create writes a group, which was decided by the same settings. verdicts has the verdicts of tickets by their index in
@@ -379,6 +411,9 @@ func (s *Store) create(
 		"longest_pause", batch[0].pauses.Longest.Milliseconds(),
 		"key_period", keyTime.Microseconds(),
 		"key_limit", s.limits.Keys,
+		"rating_slots", ratingSlots(batch),
+		"rated_limit", cmp.Or(s.limits.Rated, math.MaxInt32),
+		"when_running", batch[0].running,
 		"count", len(batch),
 		"older_count", older)
 	c.keys = slices.Grow(c.keys, len(batch)+2*older)
@@ -415,7 +450,13 @@ func (s *Store) create(
 		if verdicts == nil {
 			verdicts = map[int]verdict{}
 		}
-		said := verdict{reason: in.text(rest[1])}
+		said := verdicts[int(in.number(rest[0]))]
+		if in.text(rest[1]) == "plays" {
+			said.running = in.text(rest[2])
+			verdicts[int(in.number(rest[0]))] = said
+			continue
+		}
+		said.reason = in.text(rest[1])
 		if after, is := rest[2].(int64); is {
 			said.after = time.Duration(after) * time.Microsecond
 		} else {
@@ -463,6 +504,9 @@ func (s *Store) refusal(c *creation, v verdict) error {
 	case "taken":
 		return problem.New(problem.PlayerHasTicket, "a player of this ticket has the ticket %s already, and has no room for "+
 			"another: delete that one, or wait for its result", v.value).Exceeds("tickets.perPlayer")
+	case "playing":
+		return problem.New(problem.PlayerInMatch, "a player of this ticket is in the match %s, which has no result yet",
+			v.value).Exceeds("tickets.running")
 	case "other":
 		return problem.New(problem.KeyReused, "Idempotency-Key: another request was sent with this key: use a new key "+
 			"for each ticket")

@@ -74,6 +74,18 @@
 //	returns (deallocations)
 //	           zset    ended matches that may have a server, or a second one, by the time when it is to be deallocated
 //
+// Results and ratings (result.go, rating.go), of matches whose config awaits a result:
+//
+//	r:<match> (result)
+//	           hash    a [RECORD]: what is known of it; p [PLAYERS]: its lineup, see include/result.lua; c [CREATED]
+//	                   b [BODY]: its result, v [VERSION]: how often it changed; i [FIRST_TRY]: when the first one came
+//	                   y [ANNOUNCED]: an event told that none came
+//	awaited    zset    these matches by when the result is due; later by when they are forgotten
+//	running    hash    the match of each player in one without a result
+//	ratings    hash    each player's ratings, a line each: name, season ('-' = none), mean, deviation, volatility, number
+//	                   of matches and time of the last change, with spaces between
+//	rated      zset    these players by the time of the last change
+//
 // Backfill tickets (backfill.go, place.go, approval.go):
 //
 //	bf:<backfill> (backfill)

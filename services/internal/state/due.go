@@ -18,6 +18,8 @@ type Ages struct {
 	// A match is overdue when it was claimed for longer than Outbox and is not in the work queue. A ticket is abandoned
 	// when it waits for longer than Waiting, a backfill ticket when its server has not called for longer than Silence.
 	Outbox, Waiting, Silence time.Duration
+	// The ratings of a player who has not played for longer than Ratings are deleted.
+	Ratings time.Duration
 	// The tickets of a queue that no config has served for longer than Unserved may wait in vain.
 	Unserved time.Duration
 }
@@ -31,8 +33,8 @@ type DueWork struct {
 	// Revisions are the revisions of all configs.
 	Revisions map[string]int64
 	// Outbox and Claims: matches are overdue. Backfills: matches that go to running games, or backfill tickets, are
-	// overdue. Tickets: tickets or ended matches have expired.
-	Outbox, Claims, Backfills, Tickets bool
+	// overdue. Tickets: tickets or ended matches have expired. Results: results of matches are missing or expired.
+	Outbox, Claims, Backfills, Tickets, Results bool
 	// Unserved is the number of queues whose tickets may wait in vain.
 	Unserved int64
 	// Feed is true when the feed may have entries that can be trimmed.
@@ -52,12 +54,13 @@ func (s *Store) DueWork(ctx context.Context, project string, after Ages) (DueWor
 	_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 		position, revisions, waiting = p.Get(ctx, k.feedSeq()), p.HGetAll(ctx, k.revisions()), p.ZCard(ctx, k.waiting())
 		games = p.Exists(ctx, k.backfills(), k.backfillSizes())
-		stored = p.Exists(ctx, k.outbox(), k.claims(), k.joins(), k.resolved(), k.ended())
+		stored = p.Exists(ctx, k.outbox(), k.claims(), k.joins(), k.resolved(), k.ended(), k.awaited())
 		trimmed = trimState(ctx, p, k)
 		for set, latest := range map[string]time.Time{
 			k.outbox(): now.Add(-after.Outbox), k.claims(): now, k.joins(): now,
 			k.backfills(): now.Add(-withSlack(after.Silence)), k.waiting(): now.Add(-withSlack(after.Waiting)),
-			k.resolved(): now, k.ended(): now, k.unserved(): now.Add(-withSlack(after.Unserved)),
+			k.resolved(): now, k.ended(): now, k.awaited(): now, k.rated(): now.Add(-withSlack(after.Ratings)),
+			k.unserved(): now.Add(-withSlack(after.Unserved)),
 		} {
 			counts[set] = p.ZCount(ctx, set, "-inf", strconv.FormatInt(millis(latest), 10))
 		}
@@ -83,7 +86,8 @@ func (s *Store) DueWork(ctx context.Context, project string, after Ages) (DueWor
 	d := DueWork{
 		Waiting: waiting.Val(), Revisions: make(map[string]int64, len(revisions.Val())),
 		Outbox: some(k.outbox()), Claims: some(k.claims()), Backfills: some(k.joins(), k.backfills()),
-		Tickets: some(k.waiting(), k.resolved(), k.ended()), Unserved: counts[k.unserved()].Val(),
+		Tickets: some(k.waiting(), k.resolved(), k.ended()), Results: some(k.awaited(), k.rated()),
+		Unserved: counts[k.unserved()].Val(),
 	}
 	if text := position.Val(); text != "" {
 		if d.Position, err = strconv.ParseUint(text, 10, 64); err != nil {

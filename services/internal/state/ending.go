@@ -152,6 +152,7 @@ const room = "room"
 type ending struct {
 	*Ending
 	event, body, server, made []byte
+	awaits                    string
 	outcome                   outcome
 	results                   [][]byte
 	bytes                     int // of all of them
@@ -165,6 +166,11 @@ func (s *Store) encodeEnding(e *Ending) (a ending, err error) {
 	}
 	if a.made, err = madeOf(m); err != nil {
 		return a, err
+	}
+	if e.Error == "" {
+		if a.awaits, err = s.awaitsOf(m, e.Connection, e.Server != nil); err != nil {
+			return a, err
+		}
 	}
 	results := a.outcome.referAll(e.Results)
 	if gameOf(m) != "" {
@@ -211,10 +217,10 @@ func (s *Store) endCall(k keys, all []ending, told bool) call {
 		for _, id := range a.Tickets {
 			c.keys = append(c.keys, k.ticket(id))
 		}
-		c.keys = append(c.keys, placeKeys(k, m)...)
+		c.keys = append(append(c.keys, placeKeys(k, m)...), awaitedKeys(k, m, a.awaits)...)
 		c.args = append(c.args, m.GetId(), a.Holder, len(a.Tickets), strings.Join(a.Tickets, " "), a.event, a.Connection,
 			a.body, flag(a.MayHaveServer), a.server, a.KeepServer.Milliseconds(), neededTarget(m), a.answer(), a.outcome.body,
-			placeOf(m), a.made, len(a.results))
+			placeOf(m), a.made, a.awaits, len(a.results))
 		for _, result := range a.results {
 			c.args = append(c.args, result)
 		}

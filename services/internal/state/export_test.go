@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
@@ -345,11 +344,11 @@ func (s *Store) streamEntries(ctx context.Context, key string) ([][]string, erro
 func (c *Creator) CreateAtOnce(ctx context.Context, project string, tickets ...*pb.Ticket) error {
 	g := new(group)
 	for _, t := range tickets {
-		body, err := proto.Marshal(t)
+		one, err := newCreation(Creation{Ticket: t})
 		if err != nil {
 			return err
 		}
-		g.queue = append(g.queue, newCreation(Creation{Ticket: t}, body))
+		g.queue = append(g.queue, one)
 	}
 	all := g.queue
 	c.flush(ctx, project, g)

@@ -67,6 +67,11 @@ func (k keys) parties() string             { return string(k) + "parties" }
 func (k keys) partyPlayers() string        { return string(k) + "partyplayers" }
 func (k keys) partyCodes() string          { return string(k) + "partycodes" }
 func (k keys) partySweeps() string         { return string(k) + "partysweeps" }
+func (k keys) result(id string) string     { return string(k) + "r:" + id }
+func (k keys) awaited() string             { return string(k) + "awaited" }
+func (k keys) running() string             { return string(k) + "running" }
+func (k keys) ratings() string             { return string(k) + "ratings" }
+func (k keys) rated() string               { return string(k) + "rated" }
 func (k keys) players(n string) string     { return string(k) + "players:" + n } // 0 and 1
 
 // ids are the ids in the keys of a script's call, by kind.
@@ -91,6 +96,7 @@ func (k keys) named(n keyName, of ids) string { return string(k) + n.suffix + of
 // keyNames are the keys whose name in headers differs from the name in Redis.
 var keyNames = map[string]keyName{
 	"ticket": {"t:", ofTicket}, "match": {"m:", ofMatch}, "outcome": {"o:", ofMatch},
+	"result":   {"r:", ofMatch},
 	"backfill": {"bf:", ofBackfill}, "joining": {"bm:", ofBackfill}, "joined": {"bj:", ofBackfill},
 	"feed_seq": {"seq", noID}, "history_seq": {"told", noID}, "deallocations": {"returns", noID},
 	"backfill_sizes": {"backfillsizes", noID}, "large_players": {"largeplayers", noID},

@@ -19,9 +19,11 @@ import (
 type Mentions struct {
 	// Tickets are ids, KickedFrom ids of parties that keep the player out.
 	Tickets, KickedFrom []string
-	Answers             []PlayerAnswer
-	Games               []PlayerGame
-	seen                map[string]bool
+	// Played are matches whose result is awaited or kept.
+	Played  []string
+	Answers []PlayerAnswer
+	Games   []PlayerGame
+	seen    map[string]bool
 }
 
 // isNew reports whether a key was not among the mentions.
@@ -66,7 +68,7 @@ func (s *Store) FindPlayer(ctx context.Context, project, player string, take fun
 	err = s.scanKeys(ctx, k, func(names []string) error {
 		m := Mentions{seen: seen}
 		for _, look := range []func(context.Context, keys, []string, string, *Mentions) error{
-			s.ticketsWith, s.answersOf, s.partiesWithout, s.gamesWith, s.gamesAwaiting,
+			s.ticketsWith, s.answersOf, s.partiesWithout, s.gamesWith, s.gamesAwaiting, s.playedBy,
 		} {
 			if err := look(ctx, k, names, player, &m); err != nil {
 				return err
@@ -150,6 +152,19 @@ func (s *Store) answersOf(ctx context.Context, k keys, names []string, player st
 			Left: max(0, time.UnixMilli(deadline).Sub(s.Now()))})
 		return in.err
 	}, "p:"+player, "e")
+}
+
+// playedSize is the most bytes that are read of a lineup at once: more than most have.
+const playedSize = 32 << 10
+
+func (s *Store) playedBy(ctx context.Context, k keys, names []string, player string, m *Mentions) error {
+	return s.fieldsOf(ctx, k.result, idsOf(names, k.result("")), playedSize, func(id string, row []any) error {
+		lineup, _ := row[0].(string)
+		if hasLine(strings.ReplaceAll(lineup, "\f", "\n"), player) && m.isNew(k.result(id)) {
+			m.Played = append(m.Played, id)
+		}
+		return nil
+	}, "p")
 }
 
 // partiesWithout finds the parties that a player was removed from. The one that the player is in is PartyOf.

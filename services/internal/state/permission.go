@@ -52,6 +52,10 @@ func matchKeys() []string {
 	return []string{every.match(anyID), every.claims(), every.outbox(), every.ended(), every.credit(), every.served()}
 }
 
+func awaiting() []string { return []string{every.result(anyID), every.awaited(), every.running()} }
+
+func played() []string { return append(awaiting(), every.ratings(), every.rated()) }
+
 func fillings() []string {
 	return []string{every.backfill(anyID), every.joining(anyID), every.joined(anyID), every.backfills(),
 		every.backfillSizes(), every.joins()}
@@ -63,7 +67,7 @@ func permissions() map[string]rights {
 	return map[string]rights{
 		catalog.Ticket: {
 			scripts: []lazyScript{projectAddScript, ticketCreateScript, ticketDeleteScript, acceptanceAnswerScript,
-				ticketHearScript, expireUnheardScript, rateAllowScript, rateChargeScript},
+				ticketHearScript, expireUnheardScript, rateAllowScript, rateChargeScript, resultPutScript, resultForgetScript},
 			calls: "get mget hget hmget hkeys hgetall smembers exists zrange",
 			// Configs say why a ticket waits.
 			reads: []string{every.outcome(anyID), every.waits(), every.report(), every.configs(), every.revisions(),
@@ -75,7 +79,7 @@ func permissions() map[string]rights {
 			changes: slices.Concat(counters(), limits(), []string{global.projects(), every.ticket(anyID), every.waiting(),
 				every.resolved(), every.large(), every.largePlayers(), every.results(), every.party(anyID), every.byPlayer(),
 				every.idempotency(anyID),
-				every.match(anyID), every.claims(), every.pauses(anyID), every.signs(), every.signSweeps()}),
+				every.match(anyID), every.claims(), every.pauses(anyID), every.signs(), every.signSweeps()}, played()),
 		},
 		catalog.Config: {
 			scripts: []lazyScript{projectAddScript, configPutScript, configDeleteScript, configResealScript,
@@ -114,14 +118,15 @@ func permissions() map[string]rights {
 				expireWaitingScript, expireUnservedScript, expireResultsScript, expireMatchesScript,
 				historyPublishedScript,
 				expireOutcomesScript, feedTrimScript, projectListScript, waitsPutScript, reportPutScript,
-				configForgetScript,
+				configForgetScript, resultSweepScript, ratingsExpireScript,
 			},
 			calls: "smembers scan zscan zremrangebyscore get mget hget hgetall hmget hstrlen zadd zcard zcount zrange zrem " +
 				"zrandmember xrange hrandfield exists" + before,
 			// It looks for projects by the keys that exist.
 			reads:  []string{every.configs(), every.functions(), every.unused(), every.settings()},
 			writes: feedKeys(),
-			changes: slices.Concat(counters(), historyKeys(), tickets(), matchKeys(), fillings(), []string{every.deallocations(),
+			changes: slices.Concat(counters(), historyKeys(), tickets(), matchKeys(), fillings(), played(), []string{
+				every.deallocations(),
 				every.large(), every.largePlayers(), every.byPlayer(), every.lease(), every.published(), every.waits(),
 				every.report(), every.pauses(anyID),
 				every.unserved(), every.configChanges(), every.configHistory(), global.projects(), global.directors()}),
@@ -135,14 +140,14 @@ func permissions() map[string]rights {
 			calls:  "smembers hget hmget zrange",
 			reads:  []string{global.projects()},
 			writes: events,
-			changes: slices.Concat(counters(), tickets(), matchKeys(), fillings(), []string{every.deallocations(),
-				every.large(), every.largePlayers()}),
+			changes: slices.Concat(counters(), tickets(), matchKeys(), fillings(), awaiting(), []string{
+				every.deallocations(), every.large(), every.largePlayers()}),
 		},
 		catalog.Party: {
 			scripts: []lazyScript{projectAddScript, partyPutScript, partyHearScript, partySweepScript, partySilentScript,
-				ticketCreateScript, ticketDeleteScript, ticketHearScript, ticketForgetScript, rateAllowScript},
+				ticketCreateScript, ticketDeleteScript, ticketHearScript, ticketForgetScript, rateAllowScript, resultForgetScript},
 			// It looks for what is stored of a player in all keys.
-			calls:  "smembers hget hmget hgetall hkeys hvals exists scan pttl hdel",
+			calls:  "smembers hget hmget hgetall hkeys hvals exists scan pttl hdel zrem",
 			reads:  []string{every.outcome(anyID), every.backfill(anyID), every.joining(anyID), every.webhooks()},
 			adds:   []string{every.webhooks()},
 			writes: events,
@@ -150,7 +155,7 @@ func permissions() map[string]rights {
 				every.resolved(), every.large(), every.largePlayers(), every.results(), every.party(anyID), every.parties(),
 				every.partyPlayers(),
 				every.partyCodes(), every.partySweeps(), every.byPlayer(), every.idempotency(anyID), every.match(anyID),
-				every.claims(), every.pauses(anyID), every.signs()}),
+				every.claims(), every.pauses(anyID), every.signs()}, played()),
 			consults: []string{every.settings(), every.queues()},
 		},
 		catalog.Backfill: {
@@ -160,7 +165,8 @@ func permissions() map[string]rights {
 			reads:  []string{every.functions(), every.feedName()},
 			writes: events,
 			// An approval ends matches.
-			changes: slices.Concat(counters(), tickets(), matchKeys(), fillings(), []string{global.projects(), every.large(),
+			changes: slices.Concat(counters(), tickets(), matchKeys(), fillings(), awaiting(), []string{global.projects(),
+				every.large(),
 				every.largePlayers(), every.deallocations(), every.rates()}),
 		},
 	}

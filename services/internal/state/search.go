@@ -8,10 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"google.golang.org/protobuf/proto"
-
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/edge/problem"
 )
 
 // partyWrite is a party that is written together with the ticket of its search. The zero one is none.
@@ -43,12 +40,10 @@ func (s *Store) StartSearch(
 	}
 	read := p.GetRevision()
 	p.Revision++
-	body, err := proto.Marshal(t)
+	one, err := newCreation(CreationOf(t, settings, readable))
 	if err != nil {
-		return false, 0, nil, problem.Wrap(problem.Invalid, err, "the ticket holds text that is not UTF-8")
+		return false, 0, nil, err
 	}
-	one := newCreation(Creation{Ticket: t, Settings: settings.GetRevision(), Lists: ListsOf(settings),
-		Ends: EndsOf(settings, readable), Pauses: PausesOf(settings)}, body)
 	one.party = partyWrite{id: p.GetId(), read: strconv.FormatInt(read, 10), revision: p.GetRevision(),
 		noted: noted}
 	if one.party.body, err = partyBody(p); err != nil {
@@ -61,7 +56,7 @@ func (s *Store) StartSearch(
 		}
 		v, said := verdicts[0]
 		switch {
-		case err != nil || !said:
+		case err != nil || !said || v.reason == "":
 			return false, position, nil, err
 		case v.reason == "ended":
 			return false, position, strings.Fields(v.value), nil

@@ -25,5 +25,5 @@ backfill ^/[^/]+/matchmaking(/api/v1)?/api/v2/backfill(/.*)?$
 backfill ^/api/v2/backfill(/.*)?$
 backfill ^/[^/]+/matchmaking/api/v1/backfill$
 party ^/[^/]+/matchmaking/api/v1/parties(/.*)?$
-party ^/[^/]+/matchmaking/api/v1/players(/.*)?$
+party ^/[^/]+/matchmaking/api/v1/players/[^/]+$
 {{- end }}

@@ -370,6 +370,8 @@ struct CreatedTicket {
   std::optional<std::map<std::string, std::string>> properties;
   /** The queues that the ticket waits in, sorted. Left out when there are none. */
   std::optional<std::vector<std::string>> queues;
+  /** The match without a result that a player of the ticket is in, where the settings tell it. */
+  std::optional<std::string> running;
   /**
    * Those of the ticket's queues that no config serves at present: nobody matches the ticket there. Left out when there
    * are none, and when the ticket has a result.
@@ -384,6 +386,7 @@ struct CreatedTicket {
     v("players", players);
     v("properties", properties);
     v("queues", queues);
+    v("running", running);
     v("unservedQueues", unservedQueues);
   }
 };
@@ -429,6 +432,76 @@ struct MatchAnswer {
     v("match", match);
     v("accept", accept);
     v("players", players);
+  }
+};
+
+/** A player of a match that is over. */
+struct ReportedPlayer {
+  std::string id;
+  /** After how many seconds of the game the player left it before its end. */
+  std::optional<double> left;
+  /** Whatever the server counts. They are kept with the result, and not looked at. */
+  std::optional<std::map<std::string, double>> numbers;
+  template <class V> void visit(V&& v) {
+    v("id", id);
+    v("left", left);
+    v("numbers", numbers);
+  }
+};
+
+/**
+ * A team of a match that is over. All teams have a rank, or all have a score; with both, the rank counts, and the score
+ * where a rating has a `margin`.
+ */
+struct ReportedTeam {
+  /** As the match has it, or its number from 1 if it has none. */
+  std::optional<std::string> name;
+  /** Whatever the server counts. They are kept with the result, and not looked at. */
+  std::optional<std::map<std::string, double>> numbers;
+  std::optional<std::vector<ReportedPlayer>> players;
+  /** The least is the best; equal ones drew. */
+  std::optional<std::int64_t> rank;
+  /** The highest is the best. */
+  std::optional<double> score;
+  template <class V> void visit(V&& v) {
+    v("name", name);
+    v("numbers", numbers);
+    v("players", players);
+    v("rank", rank);
+    v("score", score);
+  }
+};
+
+/** What the match did to a rating of a player. */
+struct RatingChange {
+  std::string player;
+  std::string rating;
+  /** The mean with which the match was counted. */
+  double before{};
+  double mean{};
+  double sigma{};
+  template <class V> void visit(V&& v) {
+    v("player", player);
+    v("rating", rating);
+    v("before", before);
+    v("mean", mean);
+    v("sigma", sigma);
+  }
+};
+
+/** The result of a match. */
+struct MatchResult {
+  std::vector<ReportedTeam> teams;
+  /** When this result came. */
+  std::string reported;
+  /** How many results it replaced. */
+  std::int64_t corrections{};
+  std::optional<std::vector<RatingChange>> ratings;
+  template <class V> void visit(V&& v) {
+    v("teams", teams);
+    v("reported", reported);
+    v("corrections", corrections);
+    v("ratings", ratings);
   }
 };
 
@@ -521,6 +594,34 @@ struct PartyMembership {
   }
 };
 
+/** A rating of a player. */
+struct PlayerRating {
+  std::string name;
+  double mean{};
+  double sigma{};
+  /** How many it is made of. */
+  std::int64_t matches{};
+  std::string changed;
+  std::optional<bool> provisional;
+  std::optional<std::string> season;
+  template <class V> void visit(V&& v) {
+    v("name", name);
+    v("mean", mean);
+    v("sigma", sigma);
+    v("matches", matches);
+    v("changed", changed);
+    v("provisional", provisional);
+    v("season", season);
+  }
+};
+
+struct PlayerRatings {
+  std::vector<PlayerRating> ratings;
+  template <class V> void visit(V&& v) {
+    v("ratings", ratings);
+  }
+};
+
 struct ProblemDetailsExtensions {
   std::string correlationId;
   template <class V> void visit(V&& v) {
@@ -582,6 +683,37 @@ struct Regions {
   template <class V> void visit(V&& v) {
     v("regions", regions);
     v("receiptSeconds", receiptSeconds);
+  }
+};
+
+/** How a match ended. */
+struct ReportResult {
+  std::vector<ReportedTeam> teams;
+  template <class V> void visit(V&& v) {
+    v("teams", teams);
+  }
+};
+
+/** The match that a player plays. */
+struct RunningMatch {
+  std::string match;
+  /** The player's ticket. */
+  std::string ticket;
+  std::string connection;
+  std::string began;
+  /** When its result is to be there. */
+  std::string due;
+  /** A seat pass. */
+  std::optional<std::string> seat;
+  std::optional<std::string> team;
+  template <class V> void visit(V&& v) {
+    v("match", match);
+    v("ticket", ticket);
+    v("connection", connection);
+    v("began", began);
+    v("due", due);
+    v("seat", seat);
+    v("team", team);
   }
 };
 
@@ -840,6 +972,14 @@ struct MyPartyOptions {
 Request<Party> myParty(const MyPartyOptions& o = {});
 
 /**
+ * Read a player's ratings.
+ *
+ * An extension. What the results of the player's matches give, as it is worth now. A player's token asks for the player
+ * itself.
+ */
+Request<PlayerRatings> playerRatings(const std::string& playerId);
+
+/**
  * Say how the server stands.
  *
  * Replaces the backfill ticket when players left, or joined without the matchmaker. Tickets that were proposed go back
@@ -866,6 +1006,29 @@ Request<Party> renewPartyCode(const std::string& partyId, const RenewPartyCodeOp
  * backfill tickets are those that were made with its match, or with a token of it: to this token there are no others.
  */
 Request<ServerToken> renewServerToken();
+
+/**
+ * Report the result of a match.
+ *
+ * An extension. Its game server does it with the token that it got with its allocation, which is good for its own match
+ * alone, or a game service with the scope `matchmaking`. The match's config must have `result`.
+ *
+ * The same result may be sent again: it counts once. Another one within a day of the first replaces it, and the ratings
+ * are computed anew. The result counts for the project's ratings of the config's queue if it has two teams or more.
+ *
+ * A team without `players` has those of the match's team of its `name`. All teams name their players, or none does. A
+ * player who is not named did not play. Where the match has teams, as many are to be named here.
+ */
+Request<MatchResult> reportResult(const std::string& matchId, const ReportResult& body);
+
+/**
+ * Find the match that a player plays.
+ *
+ * An extension. The match of the player that has no result yet: its connection, and a new seat pass if its config has
+ * `seats`. A player's token asks for the player itself. It is 404 when there is none, when the result did not come in
+ * time, and when the match's server renews its token no more. The match's config must have `result`.
+ */
+Request<RunningMatch> runningMatch(const std::string& playerId);
 
 struct SetPartyLeaderOptions {
   std::optional<std::string> onBehalfOf;

@@ -54,6 +54,9 @@ const (
 	TooManyParties
 	TooManyStreams
 	Paused
+	MatchUnknown
+	ResultFinal
+	PlayerInMatch
 
 	codes // how many there are
 )
@@ -166,6 +169,13 @@ var definitions = [codes]Definition{
 	Paused: {"paused", http.StatusTooManyRequests, true,
 		"A player declined a match, or did not answer it, and gets no ticket until `Retry-After` is over.",
 		"You, or a member of your party, missed a match. Please wait before you search again."},
+	MatchUnknown: {"matchUnknown", http.StatusNotFound, false,
+		"No result of this match is awaited: its config asks for none, it has not begun, or it was over long ago.", gone},
+	ResultFinal: {"resultFinal", http.StatusConflict, false,
+		"The first result of the match is more than a day old: it cannot be corrected any more.", wrong},
+	PlayerInMatch: {"playerInMatch", http.StatusConflict, false,
+		"The player is in a match without a result, and the project's settings refuse another search (`tickets.running`). " +
+			"`detail` names the match.", "You are still in a match. Please go back to it."},
 }
 
 // Definitions are what all codes mean, in the order of the codes.

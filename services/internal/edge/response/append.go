@@ -22,6 +22,9 @@ func AppendTicket(to []byte, t *state.Ticket) ([]byte, error) {
 // AppendCreated appends the same with the member status of the answer to a create, which is always null.
 func AppendCreated(to []byte, t *state.Ticket) ([]byte, error) {
 	to, err := appendMembers(to, t)
+	if err == nil && t.Running != "" {
+		to, err = jsontext.AppendQuote(append(to, `,"running":`...), t.Running)
+	}
 	return append(to, `,"status":null}`...), err
 }
 

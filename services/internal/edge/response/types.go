@@ -59,6 +59,8 @@ type CreatedTicket struct {
 	// Those of the ticket's queues that no config serves at present: nobody matches the ticket there. Left out when
 	// there are none, and when the ticket has a result.
 	UnservedQueues []string `json:"unservedQueues,omitempty"`
+	// The match without a result that a player of the ticket is in, where the settings tell it.
+	Running string `json:"running,omitzero"`
 }
 
 // Party: Players who search for a match together, as one of them sees it.
@@ -180,7 +182,10 @@ type ProjectSettings struct {
 	// Who sets a property of tickets, by its name; `*` stands for all names that are not here. Without `*`, everybody
 	// sets those. At most 256.
 	Properties map[string]PropertyRule `json:"properties,omitzero"`
-	Support    *SupportRules           `json:"support,omitzero"`
+	// Ratings that results of matches give to players, by their names: 1 to 64 letters, digits, `.`, `_` and `-`. At
+	// most 4. The tickets of a player have it as the attributes NAME and NAME.sigma; clients do not set these.
+	Ratings map[string]RatingRule `json:"ratings,omitzero"`
+	Support *SupportRules         `json:"support,omitzero"`
 	// Where events are sent, by a name of 1 to 32 of `a` to `z`, `0` to `9` and `-`. At most 8.
 	Webhooks map[string]Webhook `json:"webhooks,omitzero"`
 }
@@ -250,6 +255,34 @@ type SentLetter struct {
 	Reason string `json:"reason,omitzero"`
 }
 
+// RatingRule: A rating. docs/ratings.md has the models, their parameters and their defaults.
+type RatingRule struct {
+	Model     string   `json:"model"`
+	Mean      *float64 `json:"mean,omitzero"`
+	Deviation *float64 `json:"deviation,omitzero"`
+	Beta      *float64 `json:"beta,omitzero"`
+	Tau       *float64 `json:"tau,omitzero"`
+	// What a day without matches adds to the deviation, as variances add up.
+	Growth     *float64 `json:"growth,omitzero"`
+	Draw       *float64 `json:"draw,omitzero"`
+	Volatility *float64 `json:"volatility,omitzero"`
+	Margin     *float64 `json:"margin,omitzero"`
+	// Whose matches count. Without it all do.
+	Queues []string `json:"queues,omitempty"`
+	// The attribute of tickets that a player's mean begins with.
+	Start  string        `json:"start,omitzero"`
+	Season *RatingSeason `json:"season,omitzero"`
+	// Ratings of a greater deviation are provisional.
+	Provisional *float64 `json:"provisional,omitzero"`
+}
+
+// RatingSeason: With a new name all ratings go back towards the start.
+type RatingSeason struct {
+	Name string `json:"name"`
+	// Which part of the way from the start they keep; 1 without it.
+	Keep *float64 `json:"keep,omitzero"`
+}
+
 // SupportRules: What developers with the role Support may see besides.
 type SupportRules struct {
 	// Properties of tickets, in captures of runs.
@@ -279,6 +312,9 @@ type TicketRules struct {
 	// `abandoned`, `unserved`, `unheard`, `declined`, `silent`, `deleted` (by another of its players) or `replaced`.
 	// Otherwise, and for whoever deleted it, it is 404.
 	EndsTold bool `json:"endsTold,omitzero"`
+	// What becomes of a new ticket of a player whose match has no result yet: `allow` (so it is when nothing is said),
+	// `tell` (the answer of the create names the match as `running`) or `refuse` (409).
+	Running string `json:"running,omitzero"`
 	// A ticket with a queue that no config serves is refused with 400. One that was created under this setting ends,
 	// as `unserved`, a while after no config serves any of its queues any more.
 	RefuseUnserved bool     `json:"refuseUnserved,omitzero"`
@@ -340,6 +376,9 @@ type PlayerExport struct {
 	Games []PlayerGame `json:"games"`
 	Pause *PlayerPause `json:"pause"`
 	Rate  *PlayerRate  `json:"rate"`
+	// Matches whose result is awaited or came within a day, in which the player was.
+	Matches []string       `json:"matches"`
+	Ratings []PlayerRating `json:"ratings"`
 	// False when there are more tickets than an export has, which is 1,000 or 8 MiB.
 	Complete bool `json:"complete"`
 }
@@ -397,6 +436,10 @@ type ErasedPlayer struct {
 	Player string `json:"player"`
 	// Tickets that ended, or that the player was taken out of.
 	Tickets int `json:"tickets"`
+	// Whether the player had ratings.
+	Ratings bool `json:"ratings"`
+	// Matches whose results are awaited or kept, out of which the player was taken.
+	Matches int `json:"matches"`
 	// Whether the player left a party.
 	Party bool `json:"party"`
 	// Dead letters of webhooks that were deleted, since they named the player or a ticket.
@@ -441,6 +484,7 @@ type Config struct {
 	Acceptance *AcceptanceRule `json:"acceptance,omitzero"`
 	// Gives the players of its matches seat passes. See `seats` of `Assignment`.
 	Seats   bool        `json:"seats,omitzero"`
+	Result  *ResultRule `json:"result,omitzero"`
 	Report  *ReportRule `json:"report,omitzero"`
 	Hosting *Hosting    `json:"hosting,omitzero"`
 }
@@ -458,6 +502,13 @@ type Matchmaking struct {
 // running game (backfill) learns of them. Without it nobody is asked.
 type AcceptanceRule struct {
 	// For how long they may answer.
+	Seconds int `json:"seconds"`
+}
+
+// ResultRule: Results of its matches are awaited (`POST /matches/{matchId}/result`), and count for ratings. Players
+// find their running match. An event tells of a match without a result by then.
+type ResultRule struct {
+	// How long a match may take until its result.
 	Seconds int `json:"seconds"`
 }
 
@@ -624,6 +675,85 @@ type Match struct {
 	Measures map[string]float64 `json:"measures,omitzero"`
 	// How far those attributes differ in a match that the config's `report` names, as far as two tickets have them.
 	Attributes map[string]Difference `json:"attributes,omitzero"`
+	// When its result is to be there, if one is awaited.
+	Due string `json:"due,omitzero"`
+	// No result came by then.
+	Missing bool         `json:"missing,omitzero"`
+	Result  *MatchResult `json:"result,omitzero"`
+}
+
+// ReportedTeam: A team of a match that is over. All teams have a rank, or all have a score; with both, the rank
+// counts, and the score where a rating has a `margin`.
+type ReportedTeam struct {
+	// As the match has it, or its number from 1 if it has none.
+	Name string `json:"name,omitzero"`
+	// The least is the best; equal ones drew.
+	Rank int `json:"rank,omitzero"`
+	// The highest is the best.
+	Score   *float64         `json:"score,omitzero"`
+	Players []ReportedPlayer `json:"players,omitzero"`
+	// Whatever the server counts. They are kept with the result, and not looked at.
+	Numbers map[string]float64 `json:"numbers,omitzero"`
+}
+
+// ReportedPlayer: A player of a match that is over.
+type ReportedPlayer struct {
+	ID string `json:"id"`
+	// After how many seconds of the game the player left it before its end.
+	Left *float64 `json:"left,omitzero"`
+	// Whatever the server counts. They are kept with the result, and not looked at.
+	Numbers map[string]float64 `json:"numbers,omitzero"`
+}
+
+// MatchResult: The result of a match.
+type MatchResult struct {
+	Teams []ReportedTeam `json:"teams"`
+	// When this result came.
+	Reported string `json:"reported"`
+	// How many results it replaced.
+	Corrections int            `json:"corrections"`
+	Ratings     []RatingChange `json:"ratings,omitzero"`
+}
+
+// RatingChange: What the match did to a rating of a player.
+type RatingChange struct {
+	Player string `json:"player"`
+	Rating string `json:"rating"`
+	// The mean with which the match was counted.
+	Before float64 `json:"before"`
+	Mean   float64 `json:"mean"`
+	Sigma  float64 `json:"sigma"`
+}
+
+// RunningMatch: The match that a player plays.
+type RunningMatch struct {
+	Match string `json:"match"`
+	// The player's ticket.
+	Ticket     string `json:"ticket"`
+	Team       string `json:"team,omitzero"`
+	Connection string `json:"connection"`
+	// A seat pass.
+	Seat  string `json:"seat,omitzero"`
+	Began string `json:"began"`
+	// When its result is to be there.
+	Due string `json:"due"`
+}
+
+// PlayerRatings:
+type PlayerRatings struct {
+	Ratings []PlayerRating `json:"ratings"`
+}
+
+// PlayerRating: A rating of a player.
+type PlayerRating struct {
+	Name        string  `json:"name"`
+	Season      string  `json:"season,omitzero"`
+	Mean        float64 `json:"mean"`
+	Sigma       float64 `json:"sigma"`
+	Provisional bool    `json:"provisional,omitzero"`
+	// How many it is made of.
+	Matches int    `json:"matches"`
+	Changed string `json:"changed"`
 }
 
 // MatchTeam: A team of a match. A match without teams has one, without a name.

@@ -26,6 +26,7 @@ const (
 	BadAcceptance      = "badAcceptance"   // no time, or one that is too short or too long
 	BadReport          = "badReport"       // a bad name of an attribute, or too many of them
 	BadQueue           = "badQueue"        // too long, or with spaces or control characters
+	BadResult          = "badResult"       // no time, or one that is too short or too long
 	TooManySegments    = "tooManySegments" // all segmentations together
 
 	BadPause              = "badPause"              // of the project's settings: a bad pause after missed matches
@@ -35,6 +36,9 @@ const (
 	BadPropertyRule       = "badPropertyRule"       // of the project's settings: a bad name, setter or claim
 	TooManyPropertyRules  = "tooManyPropertyRules"  // of the project's settings
 	BadWebhook            = "badWebhook"            // of the project's settings: a bad name, URL, event or secret
+
+	BadRating      = "badRating"      // of the project's settings: a bad name, model, parameter or queue
+	TooManyRatings = "tooManyRatings" // of the project's settings
 
 	TooManyErrors = "tooManyFaults" // the last entry of a list that was cut
 )

@@ -36,8 +36,13 @@ func (r *Reader) Config() (*pb.Config, *HostingKeys) {
 		Member{"matchmaking", func(at Path) { r.matchmaking(at, c) }},
 		Member{"pools", func(at Path) { c.Pools, c.PoolsSet = r.Pools(at), true }},
 		Member{"queue", func(at Path) { c.Queue = r.Queue(at) }},
-		Member{"acceptance", func(at Path) { c.Acceptance = r.acceptance(at) }},
+		Member{"acceptance", func(at Path) {
+			c.Acceptance = r.seconds(at, BadAcceptance, longestAcceptance, "the players of a match may accept it")
+		}},
 		Member{"seats", func(at Path) { c.Seats, _ = r.Bool(at) }},
+		Member{"result", func(at Path) {
+			c.ResultTime = r.seconds(at, BadResult, longestResult, "the result of a match may take")
+		}},
 		Member{"report", func(at Path) { c.Report = r.report(at) }},
 		Member{"hosting", func(at Path) { c.Hosting, keys = r.hosting(at) }},
 	)
@@ -62,17 +67,20 @@ func (r *Reader) Queue(at Path) string {
 // longestAcceptance is for how many seconds players may accept a match at most.
 const longestAcceptance = 120
 
-// acceptance reads for how many milliseconds the players of a match may accept it.
-func (r *Reader) acceptance(at Path) (millis int64) {
+// longestResult is for how many seconds a match may have no result at most.
+const longestResult = 24 * 60 * 60
+
+// seconds reads an object with a time in seconds, and returns milliseconds. what says what it is the time of.
+func (r *Reader) seconds(at Path, code string, longest int64, what string) (millis int64) {
 	given, ok := r.Object(at, Member{"seconds", func(at Path) {
 		n, ok := r.Integer(at)
-		if ok && (n < 1 || n > longestAcceptance) {
-			r.Add(BadAcceptance, at, "a whole number from 1 to %d is expected", longestAcceptance)
+		if ok && (n < 1 || n > longest) {
+			r.Add(code, at, "a whole number from 1 to %d is expected", longest)
 		}
 		millis = n * 1000
 	}})
 	if ok && !given["seconds"] {
-		r.Add(BadAcceptance, at.Member("seconds"), "required, for how long the players of a match may accept it")
+		r.Add(code, at.Member("seconds"), "required, for how long %s", what)
 	}
 	return millis
 }

@@ -61,6 +61,8 @@ func (f *FieldErrors) Exceeded() string {
 			return "attribute-rules"
 		case TooManyPropertyRules:
 			return "property-rules"
+		case TooManyRatings:
+			return "ratings"
 		}
 	}
 	return ""

@@ -8,6 +8,12 @@ const (
 	Replace = "replace" // the oldest ends
 )
 
+// What else becomes of a new ticket of a player whose match has no result yet, besides Refuse.
+const (
+	Allow = "allow" // it is created; so it is when the settings say nothing
+	Tell  = "tell"  // it is created, and the answer names the match
+)
+
 // maxPerPlayer is the most that tickets.perPlayer.limit may be: scripts look at all of them.
 const maxPerPlayer = 16
 
@@ -19,17 +25,19 @@ const (
 
 // ProjectSettings reads the settings of a project.
 func (r *Reader) ProjectSettings() *pb.ProjectSettings {
-	p := new(pb.ProjectSettings)
+	p, ratings := new(pb.ProjectSettings), Path("")
 	r.Object("",
 		Member{"tickets", func(at Path) { p.Tickets = r.ticketRules(at) }},
 		Member{"acceptance", func(at Path) { p.Acceptance = r.acceptanceRules(at) }},
 		Member{"attributes", func(at Path) { p.Attributes = r.attributeRules(at) }},
 		Member{"properties", func(at Path) { p.Properties = r.propertyRules(at) }},
 		Member{"webhooks", func(at Path) { p.Webhooks = r.webhooks(at) }},
+		Member{"ratings", func(at Path) { ratings, p.Ratings = at, r.ratingRules(at) }},
 		Member{"support", func(at Path) {
 			r.Object(at, Member{"properties", func(at Path) { p.SupportProperties, _ = r.Bool(at) }})
 		}},
 	)
+	r.addRatingSetters(ratings, p)
 	return p
 }
 
@@ -94,20 +102,29 @@ func (r *Reader) ticketRules(at Path) *pb.TicketRules {
 		Member{"listed", func(at Path) { rules.Listed, _ = r.Bool(at) }},
 		Member{"endsTold", func(at Path) { rules.EndsTold, _ = r.Bool(at) }},
 		Member{"refuseUnserved", func(at Path) { rules.RefuseUnserved, _ = r.Bool(at) }},
-		Member{"silence", func(at Path) {
-			given, ok := r.Object(at,
-				Member{"seconds", func(at Path) {
-					n, ok := r.Integer(at)
-					if ok && (n < shortestSilence || n > longestSilence) {
-						r.Add(BadTicketRule, at, "a whole number from %d to %d is expected", shortestSilence, longestSilence)
-					}
-					rules.Silence = n * 1000
-				}},
-			)
-			if ok && !given["seconds"] {
-				r.Add(BadTicketRule, at.Member("seconds"), "required: for how long nobody may ask for a ticket that waits")
+		Member{"running", func(at Path) {
+			text, ok := r.Text(at)
+			if ok && text != Allow && text != Tell && text != Refuse {
+				r.Add(BadTicketRule, at, "%s, %s or %s is expected", Allow, Tell, Refuse)
 			}
+			rules.Running = text
 		}},
+		Member{"silence", func(at Path) { r.silence(at, rules) }},
 	)
 	return rules
+}
+
+func (r *Reader) silence(at Path, rules *pb.TicketRules) {
+	given, ok := r.Object(at,
+		Member{"seconds", func(at Path) {
+			n, ok := r.Integer(at)
+			if ok && (n < shortestSilence || n > longestSilence) {
+				r.Add(BadTicketRule, at, "a whole number from %d to %d is expected", shortestSilence, longestSilence)
+			}
+			rules.Silence = n * 1000
+		}},
+	)
+	if ok && !given["seconds"] {
+		r.Add(BadTicketRule, at.Member("seconds"), "required: for how long nobody may ask for a ticket that waits")
+	}
 }

@@ -17,6 +17,7 @@ const (
 	ByService = "service" // service tokens
 	ByClaim   = "claim"   // the service, from the player's token; and service tokens
 	ByBeacon  = "beacon"  // the service, from receipts of beacons; and service tokens
+	ByRating  = "rating"  // the service, from results of matches; and service tokens. Ratings have it, and nothing else
 )
 
 // Others stands for all attributes, or properties, without a rule of their own, in the place of a name.

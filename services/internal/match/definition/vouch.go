@@ -75,6 +75,9 @@ func mayNotSet(path, kind, setBy string) error {
 	case ByClaim:
 		return problem.New(problem.Forbidden, "%s: a claim of the player's token sets this %s, clients do not: this "+
 			"project's settings say so", path, kind)
+	case ByRating:
+		return problem.New(problem.Forbidden, "%s: the service sets this %s from results of matches, clients do not: this "+
+			"project's settings say so", path, kind)
 	case ByBeacon:
 		return problem.New(problem.Forbidden, "%s: receipts of beacons set this %s, clients do not: this project's "+
 			"settings say so", path, kind)

@@ -2,8 +2,8 @@ package rating
 
 import "math"
 
-// scale is what a unit of Glicko-2's inner scale is in its ratings.
-const scale = 173.7178
+// GlickoScale is what a unit of Glicko-2's inner scale is in its ratings.
+const GlickoScale = 173.7178
 
 // glicko is Glicko-2, with each match as a rating period of its own.
 type glicko struct{ Settings }
@@ -48,12 +48,12 @@ func (m glicko) Rate(teams []Team) [][]Rating {
 func (m glicko) side(t *Team) opponent {
 	mean, variance := t.sums()
 	n := float64(len(t.Players))
-	return opponent{mean: (mean/n - m.Mean) / scale, deviation: math.Sqrt(variance/n) / scale}
+	return opponent{mean: (mean/n - m.Mean) / GlickoScale, deviation: math.Sqrt(variance/n) / GlickoScale}
 }
 
 // player rates a player after comparisons with others. The steps have the numbers of Glickman's paper.
 func (m glicko) player(p Rating, others []opponent) Rating {
-	mean, deviation := (p.Mean-m.Mean)/scale, p.Deviation/scale
+	mean, deviation := (p.Mean-m.Mean)/GlickoScale, p.Deviation/GlickoScale
 	information, gain := 0.0, 0.0
 	for _, o := range others { // steps 3 and 4
 		g := weight(o.deviation)
@@ -63,8 +63,8 @@ func (m glicko) player(p Rating, others []opponent) Rating {
 	}
 	p.Volatility = m.volatility(p.Volatility, deviation, 1/information, gain/information)    // step 5
 	deviation = 1 / math.Sqrt(1/(deviation*deviation+p.Volatility*p.Volatility)+information) // steps 6 and 7
-	p.Mean = (mean+deviation*deviation*gain)*scale + m.Mean
-	p.Deviation = deviation * scale
+	p.Mean = (mean+deviation*deviation*gain)*GlickoScale + m.Mean
+	p.Deviation = deviation * GlickoScale
 	return p
 }
 
@@ -110,6 +110,6 @@ func (m glicko) Odds(teams []Team) []float64 {
 
 // Rest implements Model.
 func (m glicko) Rest(r Rating, periods float64) Rating {
-	m.Growth = r.Volatility * scale
+	m.Growth = r.Volatility * GlickoScale
 	return m.Settings.Rest(r, periods)
 }

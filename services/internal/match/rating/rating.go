@@ -86,6 +86,27 @@ func Defaults(model string) (Settings, error) {
 	return s, nil
 }
 
+// With returns a model with these parameters, and the defaults of the others, or says what is wrong with them.
+func With(model string, parameters map[string]float64) (Settings, error) {
+	s, err := Defaults(model)
+	if err != nil {
+		return s, fmt.Errorf("model: %w", err)
+	}
+	fields := map[string]*float64{"mean": &s.Mean, "deviation": &s.Deviation, "beta": &s.Beta, "tau": &s.Tau,
+		"growth": &s.Growth, "draw": &s.Draw, "margin": new(float64), "volatility": &s.Volatility}
+	for name, value := range parameters {
+		to := fields[name]
+		if to == nil {
+			return s, fmt.Errorf("%q is no parameter", name)
+		}
+		if *to = value; name == "margin" {
+			s.Margin = to
+		}
+	}
+	_, err = New(s)
+	return s, err
+}
+
 // Start is the rating that a player begins with.
 func (s Settings) Start() Rating { return Rating{s.Mean, s.Deviation, s.Volatility} }
 

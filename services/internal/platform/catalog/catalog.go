@@ -68,7 +68,7 @@ func Services() []Service {
 			// Game servers read the public keys of seat passes.
 			Routes: []Route{
 				{Path: base + "/tickets(/events|/waiting|/[^/]+/explanation(/capture)?)?"},
-				{Path: base + "/(events|regions|queues|matches/[^/]+)"},
+				{Path: base + "/(events|regions|queues|matches/[^/]+(/result)?|players/[^/]+/(match|ratings))"},
 				{Path: `/\.well-known/seat-keys\.json`},
 			},
 		},
@@ -106,7 +106,7 @@ func Services() []Service {
 		{
 			Name: Party, Help: "Run the Parties API.", Port: 8088, Issuers: true, Regions: true,
 			// What is kept of a player is served here, since leaving a party is part of erasing it.
-			Routes: []Route{{Path: base + "/parties", Below: true}, {Path: base + "/players", Below: true}},
+			Routes: []Route{{Path: base + "/parties", Below: true}, {Path: base + "/players/[^/]+"}},
 		},
 	}
 }

@@ -2,9 +2,9 @@
 -- is to be deallocated. The backfill ticket of a new server gets its connection; without one, or without any ticket
 -- that uses it, it is deleted. Tickets of a running game join it.
 -- Full: runs
--- Uses: time, change, large, credit, credit_end, allocation, player, backfill, encoding, roster, place
+-- Uses: time, change, large, credit, credit_end, allocation, player, backfill, encoding, roster, place, result
 -- KEYS: claims, joins, outbox, resolved, backfills, then for each match: its key, its outcome's key, the keys of its
---       tickets and of its place, see place.lua
+--       tickets and of its place, see place.lua, and of its result, if one is awaited
 -- ARGV: readable (for how many milliseconds the results are), memory (for how many milliseconds to keep a match that
 --       may have a second server), is_told ('1' = the servers of running games learn of it now, else when they
 --       approve), match_count, then for each match: id, holder (that must have the lease), number of
@@ -12,7 +12,8 @@
 --       or may have one, '' = it has none), call_lost ('1' = a call for the server may still arrive), server (to store,
 --       '' = none), server_time (for how many milliseconds), target ('' = none), answer (of hosting, see credit.lua),
 --       outcome ('' = none), place, made ('=' and what the function made of the running game's backfill ticket, '' =
---       nothing), number of assignments (1 for all tickets, or one for each), assignments
+--       nothing), awaits (see result.lua, '' = no result), number of assignments (1 for all tickets, or one for each),
+--       assignments
 -- Result: feed position (0 when nothing changed there), then for each match three values: 'ok', or 'room' when matches
 --         that had to wait may be claimed now, '1' for each ticket that was assigned or '0', and the matches that go to
 --         its backfill ticket, with spaces between: they are to be assigned or released now. When the match had ended
@@ -25,7 +26,7 @@ local expiry = now + readable
 local all, count, ended_ids, keep, events, ends, result, changes, games = {}, 0, {}, {}, {}, {}, {0}, {}, {}
 for i = 1, tonumber(match_count) do
   local id, holder, tickets, ids, event, connection, body, call_lost, server, server_time, target, answer, outcome,
-    place, made, assignments = unpack(ARGV, a, a + 15)
+    place, made, awaits, assignments = unpack(ARGV, a, a + 16)
   local game = game_of(place, unpack(KEYS, k + 2 + tickets, k + 4 + tickets))
   local m = {key = KEYS[k], id = id, holder = holder, connection = connection, body = body, call_lost = call_lost,
     server = server, server_time = server_time}
@@ -37,13 +38,14 @@ for i = 1, tonumber(match_count) do
   if refusal then
     result[3 * i - 1], result[3 * i], result[3 * i + 1] = refusal, '', ''
   else
-    local j, assigned, flags, keys, their_results = 0, {}, {}, {}, {}
+    local j, all_ids, assigned, flags, keys, their_results = 0, {}, {}, {}, {}, {}
     for ticket_id in string.gmatch(ids, '[^ ]+') do
       j = j + 1
+      all_ids[j] = ticket_id
       local ticket = KEYS[k + 1 + j]
       -- mistake partly: ticket = #assigned == 0 and ticket or m.key
       if is_claimed(ticket, id) then
-        local assignment = ARGV[a + 15 + math.min(j, tonumber(assignments))]
+        local assignment = ARGV[a + 16 + math.min(j, tonumber(assignments))]
         resolve(ticket, assignment)
         assigned[#assigned + 1], keys[#keys + 1] = ticket_id, ticket
         their_results[#keys] = assignment
@@ -51,6 +53,9 @@ for i = 1, tonumber(match_count) do
       else
         flags[j] = '0'
       end
+    end
+    if awaits ~= '' and #assigned > 0 then
+      await_result(KEYS[k + 2 + tickets + (game and 3 or 0)], awaits, k + 1, all_ids, flags, now)
     end
     if outcome ~= '' and #assigned > 0 then
       keep_outcome(KEYS[k + 1], id, outcome, expiry)
@@ -90,7 +95,7 @@ for i = 1, tonumber(match_count) do
       count = count + #assigned
     end
   end
-  k, a = k + 2 + tickets + (game and 3 or 0), a + 16 + assignments
+  k, a = k + 2 + tickets + (game and 3 or 0) + (awaits ~= '' and 1 or 0), a + 17 + assignments
 end
 note_ends(ends)
 if #ended_ids > 0 then

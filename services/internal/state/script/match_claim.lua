@@ -1,19 +1,21 @@
 -- Claims the tickets of a batch of matches, each match all or nothing, for the director that holds the lease. A match
 -- without a place is assigned at once, unless its players are asked first.
 -- Full: runs
--- Uses: time, change, large, credit, player, primary, acceptance, backfill, encoding, roster, place, claim
+-- Uses: time, change, large, credit, player, primary, acceptance, backfill, encoding, roster, place, result, claim
 -- KEYS: waiting, claims, joins, outbox, resolved, lease, revisions, backfills, then for each match: its key, its
---       outcome's key, the keys of its tickets and of its place, see place.lua
+--       outcome's key, the keys of its tickets and of its place, see place.lua, and of its result, if
+--       one is awaited and it is assigned at once
 -- ARGV: epoch, claim_time (until the tickets wait again), approval_time (the same for a running game), readable
 --       (for how long the results are) (all three in milliseconds), max_matches (that may be claimed, 0 = no limit),
 --       bytes_limit (of all large tickets and outcomes, 0 = none), max_backfills, backfill_bytes (of all backfill
 --       tickets, 0 = none), match_count, then for each match: id, config, revision, number of tickets, their ids with
 --       spaces between, event, body ('' = assign at once), target ('' = it needs no server), acceptance (for how
 --       many milliseconds its players may accept, '' = they are not asked), outcome size, outcome ('' = none, or it
---       is written later), compare ('' = its tickets have no player in common), place, number of assignments (1 for all
---       tickets, or one for each), assignments, and for a place with a backfill ticket its generation that the
---       function saw, its body (of a running game '=' and what the function made of it, '' = nothing), queue (encoded,
---       '' = none) and match properties that it is started with ('' = none)
+--       is written later), compare ('' = its tickets have no player in common), place, awaits (see result.lua, '' = no
+--       result, or it is assigned later), number of assignments (1 for all tickets, or one for each), assignments, and
+--       for a place with a backfill ticket its generation that the function saw, its body (of a running game '=' and
+--       what the function made of it, '' = nothing), queue (encoded, '' = none) and match properties that it is started
+--       with ('' = none)
 -- Result: feed position (0 when nothing changed), then for each match 'ok', 'config' (changed or deleted), 'full' (too
 --         many are claimed, or go to the game, or there are too many backfill tickets, or they or the outcomes are too
 --         large), 'players' (one of them is in two of its tickets, or in the game), 'backfill' (it changed, or
@@ -35,7 +37,7 @@ local first_try = now % match_count
 
 for i = 1, tonumber(match_count) do
   local id, config, revision, count, tickets, event, body, target, acceptance, size, outcome, compare, place,
-    assignments = unpack(ARGV, a, a + 13)
+    awaits, assignments = unpack(ARGV, a, a + 14)
   local game = game_of(place, unpack(KEYS, k + 2 + count, k + 4 + count))
   size = tonumber(size)
   if current[config] == nil then
@@ -47,14 +49,13 @@ for i = 1, tonumber(match_count) do
   -- mistake config: current[config] = revision
   if current[config] ~= revision then
     refusal = 'config'
-  elseif takes_room and room <= 0
-    or size > 0 and not has_space(added + size, bytes_limit) then
+  elseif takes_room and room <= 0 or size > 0 and not has_space(added + size, bytes_limit) then
     refusal = 'full'
   elseif compare ~= '' and has_player_twice(k + 2, k + 1 + count) then
     refusal = 'players'
   end
   if game then
-    game.generation, game.made, game.queue, game.started_with = unpack(ARGV, a + 14 + assignments, a + 17 + assignments)
+    game.generation, game.made, game.queue, game.started_with = unpack(ARGV, a + 15 + assignments, a + 18 + assignments)
     refusal = refusal or refuse_game(game, k + 2, k + 1 + count, tickets, batch, now, changes)
   end
   if target ~= '' and not refusal then
@@ -72,15 +73,15 @@ for i = 1, tonumber(match_count) do
     end
     added = added + size
     local match = {number = i, key = k, id = id, tickets = tickets, ids = {}, event = event, body = body,
-      counted = counted, acceptance = acceptance, size = size, outcome = outcome, before_assignments = a + 13,
-      assignments = tonumber(assignments), game = game, is_hosted = target ~= ''}
+      counted = counted, acceptance = acceptance, size = size, outcome = outcome, before_assignments = a + 14,
+      assignments = tonumber(assignments), game = game, is_hosted = target ~= '', awaits = awaits}
     for ticket_id in string.gmatch(tickets, '[^ ]+') do
       all[#all + 1] = ticket_id
       table.insert(match.ids, ticket_id)
     end
     matches[#matches + 1] = match
   end
-  k, a = k + 2 + count + (game and 3 or 0), a + 14 + assignments + (game and 4 or 0)
+  k, a = k + 2 + count + (game and 3 or 0) + (awaits ~= '' and 1 or 0), a + 15 + assignments + (game and 4 or 0)
 end
 
 take_tickets(matches, all, result)
@@ -115,7 +116,7 @@ for _, match in ipairs(matches) do
         claimed[#claimed + 1] = match.id
       end
     else
-      assign_now(match)
+      assign_now(match, now)
       assigned[#assigned + 1] = match.tickets
       resulted = resulted + #match.ids
     end
@@ -123,8 +124,7 @@ for _, match in ipairs(matches) do
     if game then
       describe(game, changes)
     end
-    events[#events + 1] = match.event
-    events[#events + 1] = match.tickets
+    events[#events + 1], events[#events + 2] = match.event, match.tickets
     taken[#taken + 1] = match.tickets
     count = count + #match.ids
   end

@@ -3,8 +3,10 @@
 -- Last come older_count pairs of keys, an older ticket of one of their players and the match that claimed it, and last
 -- of the arguments the ids of each pair ('' = no match).
 -- Full: refused
--- Uses: time, change, rate, large, listed, ended, acceptance, pause, buckets, request_keys, admission, player_limit
--- KEYS: waiting, resolved, claims, settings, party, rates, players_0, players_1, keys_0, keys_1, queues, then ticket…
+-- Uses: time, change, rate, large, listed, ended, acceptance, pause, buckets, request_keys, admission, player_limit,
+--       rated
+-- KEYS: waiting, resolved, claims, settings, party, rates, players_0, players_1, keys_0, keys_1, queues, running,
+--       ratings, rated, then ticket…
 -- ARGV: waiting_limit, results_limit (0 = none), player_interval, player_burst, project_interval, project_burst (in
 --       microseconds, an interval of 0 = no limit), large_size (bytes of a body from which they count), bytes_limit (of
 --       all large bodies, 0 = none), player_share (bytes of one, 0 = any), settings_revision (of the settings
@@ -14,17 +16,20 @@
 --       player_limit (how many a player may have without a result, 0 = any), when_reached (refuse or replace),
 --       ends_told ('1' = the tickets' ends are), told_time (for how many milliseconds an end is), first_pause,
 --       longest_pause (in milliseconds, 0 = players do not pause who missed a match), key_period (for how many
---       microseconds keys are remembered at least), key_limit (how many, 0 = any), count, older_count, then id, owner,
---       body, its_players ('' = the owner), its_queues (with spaces between, '' = they need not be served), key (digest
+--       microseconds keys are remembered at least), key_limit (how many, 0 = any), rating_slots (see rated.lua, '' =
+--       the tickets have no ratings), rated_limit (how many players may have some), when_running (refuse, tell or '':
+--       what becomes of a ticket of a player in a match without a result), count, older_count, then id, owner, body,
+--       its_players ('' = the owner), its_queues (with spaces between, '' = they need not be served), key (digest
 --       of an Idempotency-Key, '' = none), request (its digest)…
 -- Result: feed position (0 when none was created), then for each ticket that was not created its number from 0, and
 --         'waiting', 'results', 'player', 'project', 'bytes', 'share', 'keys', or 'paused ' or 'absent ' and which of
 --         its players pauses (from 1), or did and was not heard of in the party since, and how many microseconds to
 --         wait (0 = unknown); or 'again' and a ticket that its key created, 'other' and such a ticket of another
 --         request, 'taken' and the ticket that its player has, 'unserved' and its queues that no config serves, or
---         'older' and tickets that must be among the older ones, both with spaces between; and for each ticket that
---         replaced others its number, 'ended' and these; {-1} when the project has other settings, {-2} when the party
---         is another one by now: then nothing was created
+--         'older' and tickets that must be among the older ones, both with spaces between, or 'playing' and a match of
+--         a player; and for each ticket that replaced others its number, 'ended' and these, and for each whose player
+--         is in a match its number, 'plays' and that match, where it is told; {-1} when the project has other settings,
+--         {-2} when the party is another one by now: then nothing was created
 if (redis.call('HGET', settings, REVISION) or '0') ~= settings_revision then
   return {-1}
 end
@@ -48,6 +53,7 @@ end
 read_buckets(tickets, now)
 read_keys(tickets, now)
 read_older()
+rate(tickets, created)
 local room, scarce = math.huge, 'waiting'
 if tonumber(waiting_limit) > 0 then
   room = waiting_limit - redis.call('ZCARD', waiting)
@@ -79,6 +85,9 @@ local function admit(t)
   end
   limit, value = refuse_pausing(t, created)
   if not limit then
+    limit, value = refuse_playing(t)
+  end
+  if not limit then
     limit, value = refuse_unserved(t, now)
   end
   if not limit then
@@ -88,31 +97,16 @@ local function admit(t)
   return large or limit, large and 0 or value
 end
 
-local function store(t)
-  if t.its_players == '' then
-    redis.call('HSET', t.ticket, STATE, WAITING, CREATED, created, OWNER, t.owner, BODY, t.body)
-  else
-    redis.call('HSET', t.ticket, STATE, WAITING, CREATED, created, OWNER, t.owner, BODY, t.body, PLAYERS, t.its_players)
-  end
-  if ends_told == '1' then
-    redis.call('HSET', t.ticket, TELLS, 1)
-  end
-  if t.its_queues ~= '' then
-    redis.call('HSET', t.ticket, QUEUES, t.its_queues)
-  end
-end
 local changes, scores, ids, result, ended, told, deleted = {}, {}, {}, {0}, {}, {}, {}
 for n, t in ipairs(tickets) do
   local limit, value = admit(t)
   if limit then
-    result[#result + 1] = n - 1
-    result[#result + 1] = limit
-    result[#result + 1] = value
+    result[#result + 1], result[#result + 2], result[#result + 3] = n - 1, limit, value
   else
     room = room - 1
     charge_project(t, now)
     charge_players(t.names, now)
-    store(t)
+    store(t, created)
     ids[#ids + 1] = t.id
     scores[2 * #ids - 1], scores[2 * #ids] = created, t.id
     show(changes, t.id, t.ticket, #t.body, t.body)
@@ -122,10 +116,12 @@ for n, t in ipairs(tickets) do
       ended[#ended + 1] = id
     end
     enlist(t)
+    begin_ratings(t, created)
+    if t.plays then
+      result[#result + 1], result[#result + 2], result[#result + 3] = n - 1, 'plays', t.plays
+    end
     if #value > 0 then
-      result[#result + 1] = n - 1
-      result[#result + 1] = 'ended'
-      result[#result + 1] = table.concat(value, ' ')
+      result[#result + 1], result[#result + 2], result[#result + 3] = n - 1, 'ended', table.concat(value, ' ')
     end
   end
 end

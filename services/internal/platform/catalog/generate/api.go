@@ -15,7 +15,8 @@ import (
 func plainCalls() []string {
 	return []string{
 		"deleteTicket", "listRegions", "myParty", "getParty", "disbandParty", "setPartyLeader", "renewPartyCode",
-		"stopPartySearch", "captureRun", "explainTicket", "getMatch", "listConfigs", "deleteConfig", "configHistory",
+		"stopPartySearch", "captureRun", "explainTicket", "getMatch", "reportResult", "runningMatch",
+		"playerRatings", "listConfigs", "deleteConfig", "configHistory",
 		"erasePlayer", "listQueues",
 		"settingsHistory", "listFunctions", "getFunction", "deleteFunction", "getFunctionVersions", "rollbackFunction",
 		"shadowFunction", "canaryFunction", "promoteFunction", "setFunctionReturn", "restartFunctions", "approveBackfill",

@@ -1,6 +1,7 @@
--- Functions of ticket_create.lua which return why a ticket is not created: pauses, queues and bytes. They use large,
--- pause and buckets.
--- Reads: queues, party, party_read, heard_every, first_pause, longest_pause, large_size, bytes_limit, player_share
+-- Functions of ticket_create.lua which return why a ticket is not created: pauses, matches without a result, queues and
+-- bytes; or store it. They use large, pause and buckets.
+-- Reads: queues, running, when_running, party, party_read, heard_every, first_pause, longest_pause, large_size,
+--  bytes_limit, player_share, ends_told
 local large_from, serves, used, held, sizes, counted = tonumber(large_size), {}, nil, {}, {}, {}
 
 -- refuse_pausing names the player who pauses longest, or one who did and was not heard of in the party since.
@@ -24,6 +25,21 @@ local function refuse_pausing(t, now)
     end
   end
   return refusal, longest
+end
+
+-- refuse_playing names the match without a result that a player of a ticket is in, if the ticket is refused for that.
+-- Where it is told, plays has it.
+local function refuse_playing(t)
+  if when_running ~= 'refuse' and when_running ~= 'tell' then
+    return
+  end
+  for _, name in ipairs(t.names) do
+    local match = redis.call('HGET', running, name)
+    if match and when_running == 'refuse' then
+      return 'playing', match
+    end
+    t.plays = t.plays or match or nil
+  end
 end
 
 -- refuse_unserved names the queues of a ticket that no config serves. It charges the players for the search and the
@@ -70,5 +86,20 @@ local function write_large()
   if #sizes > 0 then
     keep(to_text(used), sizes)
     keep_players(counted, held)
+  end
+end
+
+-- store writes a ticket.
+local function store(t, created)
+  if t.its_players == '' then
+    redis.call('HSET', t.ticket, STATE, WAITING, CREATED, created, OWNER, t.owner, BODY, t.body)
+  else
+    redis.call('HSET', t.ticket, STATE, WAITING, CREATED, created, OWNER, t.owner, BODY, t.body, PLAYERS, t.its_players)
+  end
+  if ends_told == '1' then
+    redis.call('HSET', t.ticket, TELLS, 1)
+  end
+  if t.its_queues ~= '' then
+    redis.call('HSET', t.ticket, QUEUES, t.its_queues)
   end
 end

@@ -1,5 +1,5 @@
 -- Functions of match_claim.lua. A match is a table: the place of its key, its id and arguments, and the ids of its
--- tickets. They use large, backfill and place.
+-- tickets. They use large, backfill, place and result.
 -- Reads: waiting, backfills, max_backfills
 
 -- refuse_game returns why a match cannot have the backfill ticket of its place; nil when it can. batch has
@@ -80,10 +80,13 @@ local function reserve(match)
 end
 
 -- assign_now writes the results of a match.
-local function assign_now(match)
+local function assign_now(match, now)
   for j = 1, #match.ids do
     local assignment = ARGV[match.before_assignments + math.min(j, match.assignments)]
     redis.call('HSET', ticket_key(match, j), STATE, RESOLVED, ASSIGNMENT, assignment)
+  end
+  if match.awaits ~= '' then
+    await_result(KEYS[match.key + 2 + #match.ids], match.awaits, match.key + 1, match.ids, {}, now)
   end
 end
 

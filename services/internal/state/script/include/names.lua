@@ -127,5 +127,8 @@ local OUTCOME_SLACK = 60000
 -- The same for a result that waits for an allocation: no allocation takes longer.
 local ALLOCATION = 3600000
 
+-- Of a match whose result is awaited: what is known of it. Its other fields have names from above.
+local RECORD = 'a'
+
 -- The time of an unused module that is being removed.
 local TAKEN = 0

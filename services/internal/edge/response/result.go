@@ -1,0 +1,45 @@
+package response
+
+import (
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/state"
+)
+
+// NewRating is a rating as answers have it.
+func NewRating(r state.PlayerRating) PlayerRating {
+	return PlayerRating{Name: r.Name, Season: r.Season, Mean: r.Mean, Sigma: r.Deviation, Matches: r.Matches,
+		Changed: r.Changed.Format(time.RFC3339Nano)}
+}
+
+// NewResult is a result as answers have it.
+func NewResult(r *pb.MatchResult) *MatchResult {
+	shown := &MatchResult{Teams: []ReportedTeam{}, Corrections: int(r.GetCorrections()),
+		Reported: time.UnixMilli(r.GetTime()).UTC().Format(time.RFC3339Nano)}
+	for _, t := range r.GetTeams() {
+		one := ReportedTeam{Name: t.GetName(), Rank: int(t.GetRank()), Score: t.Score,
+			Numbers: shownNumbers(t.GetNumbers())}
+		for _, p := range t.GetPlayers() {
+			one.Players = append(one.Players, ReportedPlayer{ID: p.GetId(), Left: p.Left,
+				Numbers: shownNumbers(p.GetNumbers())})
+		}
+		shown.Teams = append(shown.Teams, one)
+	}
+	for _, c := range r.GetChanges() {
+		shown.Ratings = append(shown.Ratings, RatingChange{Player: c.GetPlayer(), Rating: c.GetRating(),
+			Before: c.GetMeanBefore(), Mean: c.GetMean(), Sigma: c.GetDeviation()})
+	}
+	return shown
+}
+
+func shownNumbers(all []*pb.Number) map[string]float64 {
+	if len(all) == 0 {
+		return nil
+	}
+	numbers := make(map[string]float64, len(all))
+	for _, n := range all {
+		numbers[n.GetName()] = n.GetValue()
+	}
+	return numbers
+}

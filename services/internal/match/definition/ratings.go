@@ -1,0 +1,143 @@
+package definition
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/edge/fields"
+	"matchmaker.dev/services/internal/match/rating"
+)
+
+// Limits of ratings. A create reads all ratings of its players, and a result changes all of its queue.
+const (
+	maxRatings      = 4
+	longestRating   = 64
+	maxRatingQueues = 64
+)
+
+// SigmaOf is the attribute with the deviation of a rating.
+func SigmaOf(name string) string { return name + ".sigma" }
+
+// ratingRules reads the ratings of a project, in the order of the names.
+func (r *Reader) ratingRules(at Path) (all []*pb.RatingRule) {
+	n := r.Keys(at, func(name string, at Path) {
+		if !isRatingName(name) {
+			r.Add(BadRating, at, "a name of 1 to %d letters, digits, '.', '_' and '-' is expected", longestRating)
+		}
+		all = append(all, r.ratingRule(at, name))
+	})
+	if n > maxRatings {
+		r.Add(TooManyRatings, at, "%d ratings, at most %d are allowed", n, maxRatings)
+	}
+	slices.SortFunc(all, func(a, b *pb.RatingRule) int { return cmp.Compare(a.GetName(), b.GetName()) })
+	return all
+}
+
+// isRatingName reports whether a name can be that of a rating or a season. It is stored between spaces.
+func isRatingName(name string) bool {
+	return name != "" && len(name) <= longestRating && name != "-" && strings.Trim(name,
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == ""
+}
+
+func (r *Reader) ratingRule(at Path, name string) *pb.RatingRule {
+	rule := &pb.RatingRule{Name: name}
+	before := r.count()
+	given := map[string]float64{}
+	number := func(name string) Member {
+		return Member{name, func(at Path) {
+			if n, ok := r.Number(at); ok {
+				given[name] = n
+			}
+		}}
+	}
+	has, ok := r.Object(at,
+		Member{"model", func(at Path) { rule.Model, _ = r.Text(at) }},
+		number("mean"), number("deviation"), number("beta"), number("tau"), number("growth"), number("draw"),
+		number("volatility"), number("margin"),
+		Member{"queues", func(at Path) { rule.Queues = r.ratingQueues(at) }},
+		Member{"start", func(at Path) {
+			text, ok := r.Text(at)
+			if ok && (text == "" || len(text) > r.limits.Name || text == fields.Created) {
+				r.Add(BadRating, at, "the name of an attribute is expected, of 1 to %d bytes", r.limits.Name)
+			}
+			rule.Start = text
+		}},
+		Member{"season", func(at Path) { r.season(at, rule) }},
+		Member{"provisional", func(at Path) {
+			n, ok := r.Number(at)
+			if ok && !(n > 0 && n <= 1e6) {
+				r.Add(BadRating, at, "a deviation of more than 0 and at most 1e6 is expected")
+			}
+			rule.Provisional = n
+		}},
+	)
+	switch {
+	case !ok || r.count() > before:
+		return rule
+	case !has["model"]:
+		r.Add(BadRating, at.Member("model"), "required, one of %s", strings.Join(rating.Models(), ", "))
+		return rule
+	}
+	settings, err := rating.With(rule.GetModel(), given)
+	if err != nil {
+		r.Add(BadRating, at, "%s", err)
+		return rule
+	}
+	rule.Mean, rule.Deviation, rule.Beta, rule.Tau = settings.Mean, settings.Deviation, settings.Beta, settings.Tau
+	rule.Growth, rule.Draw, rule.Volatility = settings.Growth, settings.Draw, settings.Volatility
+	rule.Margin = settings.Margin
+	return rule
+}
+
+func (r *Reader) ratingQueues(at Path) (queues []string) {
+	n := r.Array(at, func(at Path) {
+		if name := r.Queue(at); len(queues) < maxRatingQueues {
+			queues = append(queues, name)
+		}
+	})
+	if n == 0 || n > maxRatingQueues || slices.Contains(queues, "") {
+		r.Add(BadRating, at, "1 to %d names of queues are expected; leave it out for all matches", maxRatingQueues)
+	}
+	return queues
+}
+
+func (r *Reader) season(at Path, rule *pb.RatingRule) {
+	rule.Keep = 1
+	given, ok := r.Object(at,
+		Member{"name", func(at Path) {
+			text, ok := r.Text(at)
+			if ok && !isRatingName(text) {
+				r.Add(BadRating, at, "1 to %d letters, digits, '.', '_' and '-' are expected", longestRating)
+			}
+			rule.Season = text
+		}},
+		Member{"keep", func(at Path) {
+			n, ok := r.Number(at)
+			if ok && !(n >= 0 && n <= 1) {
+				r.Add(BadRating, at, "a number from 0 to 1 is expected")
+			}
+			rule.Keep = n
+		}},
+	)
+	if ok && !given["name"] {
+		r.Add(BadRating, at.Member("name"), "required")
+	}
+}
+
+// addRatingSetters makes ratings set their attributes.
+func (r *Reader) addRatingSetters(at Path, p *pb.ProjectSettings) {
+	for _, rule := range p.GetRatings() {
+		for _, name := range []string{rule.GetName(), SigmaOf(rule.GetName())} {
+			if slices.ContainsFunc(p.GetAttributes(), func(a *pb.AttributeRule) bool { return a.GetAttribute() == name }) {
+				r.Add(BadRating, at.Member(rule.GetName()), "the attribute %s has a setter in attributes, or another rating sets "+
+					"it", quote(name))
+			}
+			p.Attributes = append(p.Attributes, &pb.AttributeRule{Attribute: name, SetBy: ByRating})
+		}
+	}
+	slices.SortFunc(p.GetAttributes(), func(a, b *pb.AttributeRule) int {
+		return cmp.Compare(a.GetAttribute(), b.GetAttribute())
+	})
+}

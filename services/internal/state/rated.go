@@ -1,0 +1,188 @@
+package state
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+)
+
+// Fields of the records of tickets and their players.
+const (
+	ticketValues, ticketPlayers, playerValues = 5, 8, 3
+)
+
+// sigma follows the name of a rating in the attribute with its deviation.
+const sigma = ".sigma"
+
+// ratedTicket says where a body has room for the ratings of the ticket's players: the script writes what is stored of
+// them. Each rating has two places, of its mean and its deviation; 0 where the ticket has a value of its own.
+type ratedTicket struct {
+	rules   []*pb.RatingRule
+	places  []int
+	players []ratedPlayer
+}
+
+// ratedPlayer is a player of such a ticket. starts are the means that the player begins with.
+type ratedPlayer struct {
+	id     string
+	starts []float64
+	places []int
+}
+
+// columns are the attributes of a ticket or a player, by whose addresses they are changed.
+type columns struct {
+	names  *[]string
+	values *[]float64
+}
+
+// add adds the attributes of ratings, and returns for each of them its index, -1 for an attribute that was there. The
+// names stay sorted.
+func (c columns) add(rules []*pb.RatingRule, starts []float64) []int {
+	own := make([]bool, 2*len(rules))
+	for i, rule := range rules {
+		for j, name := range []string{rule.GetName(), rule.GetName() + sigma} {
+			at, found := slices.BinarySearch(*c.names, name)
+			if found {
+				continue
+			}
+			own[2*i+j] = true
+			*c.names = slices.Insert(slices.Clone(*c.names), at, name)
+			*c.values = slices.Insert(slices.Clone(*c.values), at, []float64{starts[i], rule.GetDeviation()}[j])
+		}
+	}
+	index := make([]int, 2*len(rules))
+	for i, rule := range rules {
+		for j, name := range []string{rule.GetName(), rule.GetName() + sigma} {
+			if index[2*i+j] = -1; own[2*i+j] {
+				index[2*i+j], _ = slices.BinarySearch(*c.names, name)
+			}
+		}
+	}
+	return index
+}
+
+// startsOf are the means that ratings start with, for a player with these attributes, or of a ticket with the others.
+func startsOf(rules []*pb.RatingRule, all ...columns) []float64 {
+	starts := make([]float64, len(rules))
+	for i, rule := range rules {
+		starts[i] = rule.GetMean()
+		for _, c := range all {
+			if at, found := slices.BinarySearch(*c.names, rule.GetStart()); found && rule.GetStart() != "" {
+				starts[i] = max(-1e6, min((*c.values)[at], 1e6))
+				break
+			}
+		}
+	}
+	return starts
+}
+
+// appendValues appends a field of doubles, and returns where the values begin in it.
+func appendValues(to []byte, field protowire.Number, values []float64) (all []byte, begin int) {
+	to = protowire.AppendVarint(protowire.AppendTag(to, field, protowire.BytesType), uint64(8*len(values)))
+	begin = len(to)
+	for _, v := range values {
+		to = protowire.AppendFixed64(to, math.Float64bits(v))
+	}
+	return to, begin
+}
+
+// placesOf are the places of values in a body, counted from 1, as Lua does; 0 for none.
+func placesOf(index []int, begin int) []int {
+	places := make([]int, len(index))
+	for i, at := range index {
+		if at >= 0 {
+			places[i] = begin + 8*at + 1
+		}
+	}
+	return places
+}
+
+// encodeRated adds to a ticket the ratings that its players start with, and encodes it with room for the ratings that
+// they have: the script that creates it reads them in the same step. Values are at the end of the bodies, so that the
+// places are known.
+func encodeRated(t *pb.Ticket, rules []*pb.RatingRule) (body []byte, rated *ratedTicket, err error) {
+	rated = &ratedTicket{rules: rules}
+	own := columns{&t.AttributeNames, &t.AttributeValues}
+	starts := startsOf(rules, own)
+	players := make([]ratedPlayer, len(t.GetPlayers()))
+	of := make([][]int, len(t.GetPlayers()))
+	for i, p := range t.GetPlayers() {
+		theirs := columns{&p.AttributeNames, &p.AttributeValues}
+		players[i] = ratedPlayer{id: p.GetId(), starts: startsOf(rules, theirs, own)}
+		of[i] = theirs.add(rules, players[i].starts)
+	}
+	index := own.add(rules, starts)
+	without := &pb.Ticket{Id: t.GetId(), Owner: t.GetOwner(), Created: t.GetCreated(),
+		AttributeNames: t.GetAttributeNames(), Properties: t.GetProperties(), Trace: t.GetTrace(), Queues: t.GetQueues()}
+	if body, err = proto.Marshal(without); err != nil {
+		return nil, nil, err
+	}
+	body, begin := appendValues(body, ticketValues, t.GetAttributeValues())
+	rated.places = placesOf(index, begin)
+	if len(players) == 0 {
+		players = []ratedPlayer{{t.GetOwner(), starts, make([]int, len(index))}}
+	}
+	for i, p := range t.GetPlayers() {
+		one, err := proto.Marshal(&pb.Player{Id: p.GetId(), AttributeNames: p.GetAttributeNames(),
+			Properties: p.GetProperties()})
+		if err != nil {
+			return nil, nil, err
+		}
+		one, begin := appendValues(one, playerValues, p.GetAttributeValues())
+		body = protowire.AppendVarint(protowire.AppendTag(body, ticketPlayers, protowire.BytesType), uint64(len(one)))
+		players[i].places = placesOf(of[i], len(body)+begin)
+		body = append(body, one...)
+	}
+	rated.players = players
+	return body, rated, nil
+}
+
+// ratingSlots says for scripts where the bodies of a group have room for ratings; "" for none. It has lines: R and a
+// rule, T and a ticket by its number in the group, from 1, and after that P and each of its players.
+func ratingSlots(batch []*creation) string {
+	var rules, tickets strings.Builder
+	known := map[string]int{}
+	triples := func(places []int, first func(i int) string) string {
+		all := make([]string, len(places)/2)
+		for i := range all {
+			all[i] = fmt.Sprintf("%s:%d:%d", first(i), places[2*i], places[2*i+1])
+		}
+		return strings.Join(all, ",")
+	}
+	for n, one := range batch {
+		if one.rated == nil {
+			continue
+		}
+		for _, rule := range one.rated.rules {
+			if known[rule.GetName()] == 0 {
+				known[rule.GetName()] = len(known) + 1
+				rules.WriteString(ruleLine(rule))
+			}
+		}
+		fmt.Fprintf(&tickets, "T %d %s\n", n+1, triples(one.rated.places,
+			func(i int) string { return strconv.Itoa(known[one.rated.rules[i].GetName()]) }))
+		for _, p := range one.rated.players {
+			fmt.Fprintf(&tickets, "P %s %s\n", triples(p.places,
+				func(i int) string { return strconv.FormatFloat(p.starts[i], 'g', -1, 64) }), p.id)
+		}
+	}
+	return rules.String() + tickets.String()
+}
+
+// ruleLine is a rule as scripts get it. The last number is 1 if players begin with an attribute, which is stored then.
+func ruleLine(rule *pb.RatingRule) string {
+	growth, byVolatility := growthOf(rule)
+	season, keep := rule.GetSeason(), rule.GetKeep()
+	if season == "" {
+		season, keep = noSeason, 1
+	}
+	return fmt.Sprintf("R %s %s %.17g %.17g %.17g %.17g %.17g %.17g %s\n", rule.GetName(), season, rule.GetMean(),
+		rule.GetDeviation(), rule.GetVolatility(), growth, byVolatility, keep, flag(rule.GetStart() != ""))
+}

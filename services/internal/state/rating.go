@@ -1,0 +1,141 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/match/rating"
+)
+
+// PlayerRating is a stored rating of a player.
+type PlayerRating struct {
+	Name string
+	// Season in which it is; "" for none.
+	Season string
+	rating.Rating
+	// Matches is how many matches it is made of, in all seasons.
+	Matches int
+	// Changed is when it changed last.
+	Changed time.Time
+}
+
+// ratingFields is how many fields a stored rating has.
+const ratingFields = 7
+
+// noSeason is how a rating without a season is stored.
+const noSeason = "-"
+
+// ParseRatings reads the stored ratings of a player.
+func ParseRatings(stored string) (all []PlayerRating, err error) {
+	for line := range strings.Lines(stored) {
+		f := strings.Fields(line)
+		if len(f) != ratingFields {
+			return nil, corrupt("rating", fmt.Errorf("%d fields", len(f)))
+		}
+		r := PlayerRating{Name: f[0], Season: f[1]}
+		if r.Season == noSeason {
+			r.Season = ""
+		}
+		var errs [5]error
+		r.Mean, errs[0] = strconv.ParseFloat(f[2], 64)
+		r.Deviation, errs[1] = strconv.ParseFloat(f[3], 64)
+		r.Volatility, errs[2] = strconv.ParseFloat(f[4], 64)
+		r.Matches, errs[3] = strconv.Atoi(f[5])
+		changed, err := strconv.ParseInt(f[6], 10, 64)
+		r.Changed, errs[4] = time.UnixMilli(changed).UTC(), err
+		if err := errors.Join(errs[:]...); err != nil {
+			return nil, corrupt("rating", err)
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// FormatRatings is how ratings are stored.
+func FormatRatings(all []PlayerRating) string {
+	lines := make([]string, len(all))
+	for i, r := range all {
+		season := r.Season
+		if season == "" {
+			season = noSeason
+		}
+		lines[i] = fmt.Sprintf("%s %s %.17g %.17g %.17g %d %d", r.Name, season, r.Mean, r.Deviation, r.Volatility, r.Matches,
+			millis(r.Changed))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// RatingModel is the model of a rating, with its parameters.
+func RatingModel(r *pb.RatingRule) rating.Settings {
+	return rating.Settings{Model: r.GetModel(), Mean: r.GetMean(), Deviation: r.GetDeviation(), Beta: r.GetBeta(),
+		Tau: r.GetTau(), Growth: r.GetGrowth(), Draw: r.GetDraw(), Volatility: r.GetVolatility(), Margin: r.Margin}
+}
+
+// Current is what a stored rating is worth now: after the time since then, and in the season that the rule names.
+func Current(rule *pb.RatingRule, model rating.Model, r PlayerRating, now time.Time) PlayerRating {
+	const day = float64(24 * time.Hour)
+	r.Rating = model.Rest(r.Rating, float64(now.Sub(r.Changed))/day)
+	if season := rule.GetSeason(); r.Season != season && season != "" {
+		r.Season = season
+		r.Mean = rule.GetMean() + rule.GetKeep()*(r.Mean-rule.GetMean())
+		r.Deviation = rule.GetDeviation() + rule.GetKeep()*(r.Deviation-rule.GetDeviation())
+	}
+	r.Changed = now
+	return r
+}
+
+// RatingOf reads a player's ratings.
+func (s *Store) RatingsOf(ctx context.Context, project, player string) ([]PlayerRating, error) {
+	stored, err := s.redis.HGet(ctx, keysOf(project).ratings(), player).Result()
+	if errors.Is(err, redis.Nil) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	return ParseRatings(stored)
+}
+
+// ForgetRatings erases a player's ratings. It reports whether there were any.
+func (s *Store) ForgetRatings(ctx context.Context, project, player string) (bool, error) {
+	k := keysOf(project)
+	n, err := s.redis.HDel(ctx, k.ratings(), player).Result()
+	if err == nil {
+		err = s.redis.ZRem(ctx, k.rated(), player).Err()
+	}
+	return n > 0, unavailable(err)
+}
+
+// counts reports whether a rating is of matches of these queues.
+func counts(rule *pb.RatingRule, queues []string) bool {
+	return len(rule.GetQueues()) == 0 ||
+		slices.ContainsFunc(rule.GetQueues(), func(q string) bool { return slices.Contains(queues, q) })
+}
+
+// RatingsFor are the ratings of a project that matches of these queues change.
+func RatingsFor(settings *pb.ProjectSettings, queues ...string) (rules []*pb.RatingRule) {
+	for _, rule := range settings.GetRatings() {
+		if counts(rule, queues) {
+			rules = append(rules, rule)
+		}
+	}
+	return rules
+}
+
+// growthOf is the variance that a rating gains in a day without matches: for a model whose volatility says that, by the
+// square of the volatility.
+func growthOf(rule *pb.RatingRule) (fixed, byVolatility float64) {
+	if rule.GetModel() == rating.Glicko2 {
+		return 0, rating.GlickoScale * rating.GlickoScale
+	}
+	return math.Pow(rule.GetGrowth(), 2), 0
+}

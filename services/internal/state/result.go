@@ -1,0 +1,363 @@
+package state
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/redis/go-redis/v9"
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/edge/problem"
+)
+
+// ResultMemory is how long after its first result a match takes corrections, and how late a first one may come.
+const ResultMemory = 24 * time.Hour
+
+// LineupTicket is a ticket in the lineup of a match. A player who was erased has no name.
+type LineupTicket struct {
+	Team, Ticket string
+	Players      []string
+}
+
+// Played is a match whose result is awaited, or was reported.
+type Played struct {
+	*pb.Awaited
+
+	ID      string
+	Lineup  []LineupTicket
+	Created time.Time
+	// Due is when the result must be there, and Missed that none came by then.
+	Due    time.Time
+	Missed bool
+	// Result is nil while there is none.
+	Result *pb.MatchResult
+
+	lineup  string // as it is stored
+	version string
+}
+
+// awaitsOf is what scripts get of a match whose result is awaited; "" if none is. The server of a match that renews its
+// token is gone when it does so no more.
+func (s *Store) awaitsOf(m *pb.Match, connection string, renews bool) (string, error) {
+	if m.GetAwaited() == nil {
+		return "", nil
+	}
+	record := proto.CloneOf(m.GetAwaited())
+	record.Connection, record.Renews = connection, renews
+	body, err := proto.Marshal(record)
+	if err != nil {
+		return "", corrupt("match", err)
+	}
+	var teams strings.Builder
+	for i, name := range teamNames(m) {
+		fmt.Fprintf(&teams, "%d %s\n", len(m.GetProposal().GetTeams()[i].GetTickets()), name)
+	}
+	return fmt.Sprintf("%d %s %d %s\f%s\f%s", record.GetTime(), record.GetMatch(), cmp.Or(s.limits.Awaited, math.MaxInt32),
+		flag(record.GetMatch() != m.GetId()), teams.String(), body), nil
+}
+
+// awaitedKeys is the key of a match whose result is awaited.
+func awaitedKeys(k keys, m *pb.Match, awaits string) []string {
+	if awaits == "" {
+		return nil
+	}
+	return []string{k.result(m.GetAwaited().GetMatch())}
+}
+
+// teamNames are the names of the teams of a match, each another one; "" for the only team of a match, and where joining
+// players have none.
+func teamNames(m *pb.Match) []string {
+	teams := m.GetProposal().GetTeams()
+	names := make([]string, len(teams))
+	for i, t := range teams {
+		name := strings.Map(func(r rune) rune {
+			if unicode.IsControl(r) {
+				return ' '
+			}
+			return r
+		}, shortName(t.GetName()))
+		if len(teams) > 1 && (name == "" || slices.Contains(names[:i], name)) {
+			name = strconv.Itoa(i + 1)
+		}
+		names[i] = name
+	}
+	return names
+}
+
+// shortName is the name of a team with maxEventTeamName bytes at most.
+func shortName(name string) string {
+	if len(name) > maxEventTeamName {
+		name = name[:maxEventTeamName]
+	}
+	return strings.ToValidUTF8(name, "")
+}
+
+// playedFields are the fields of a match whose result is awaited, as playedOf reads them.
+func playedFields() []string { return []string{"a", "p", "c", "b", "v", "y"} }
+
+// playedOf reads a match; nil when no result of it is awaited.
+func playedOf(id string, row []any) (*Played, error) {
+	var in replied
+	record, lineup, body := in.text(row[0]), in.text(row[1]), in.text(row[3])
+	if record == "" {
+		return nil, in.err
+	}
+	m := &Played{ID: id, Awaited: new(pb.Awaited), Created: time.UnixMilli(in.digits(row[2])).UTC(), lineup: lineup,
+		version: cmp.Or(in.text(row[4]), "0"), Missed: row[5] != nil}
+	if err := proto.Unmarshal([]byte(record), m.Awaited); err != nil {
+		return nil, corrupt("match "+id, err)
+	}
+	m.Due = m.Created.Add(time.Duration(m.GetTime()) * time.Millisecond)
+	if row[3] != nil {
+		m.Result = new(pb.MatchResult)
+		if err := proto.Unmarshal([]byte(body), m.Result); err != nil {
+			return nil, corrupt("result of match "+id, err)
+		}
+	}
+	for ticket := range strings.SplitSeq(lineup, "\f") {
+		lines := strings.Split(ticket, "\n")
+		team, of, _ := strings.Cut(lines[0], "\t")
+		m.Lineup = append(m.Lineup, LineupTicket{team, of, lines[1:]})
+	}
+	return m, in.err
+}
+
+// Played reads a match whose result is awaited or was reported. Errors: MatchUnknown.
+func (s *Store) Played(ctx context.Context, project, id string) (*Played, error) {
+	row, err := s.readShared(ctx, project, keysOf(project).result(id), playedFields()...)
+	if err != nil {
+		return nil, err
+	}
+	m, err := playedOf(id, row)
+	if m == nil && err == nil {
+		return nil, matchUnknown(id)
+	}
+	return m, err
+}
+
+func matchUnknown(id string) error {
+	return problem.New(problem.MatchUnknown, "no result of match %q is awaited: its config has no \"result\", it has not "+
+		"begun, or it was over long ago", id)
+}
+
+// ResultBasis is what a result is counted with.
+type ResultBasis struct {
+	*Played
+
+	Settings *pb.ProjectSettings
+	// Ratings are those of players, as they are stored: "" for none.
+	Ratings map[string]string
+}
+
+// ReadResult reads, in one round trip, what a result of players is counted with. Errors: MatchUnknown.
+func (s *Store) ReadResult(ctx context.Context, project, id string, players []string) (*ResultBasis, error) {
+	k := keysOf(project)
+	var settings *redis.StringCmd
+	var match, ratings *redis.SliceCmd
+	_, _ = s.redis.Pipelined(ctx, func(p redis.Pipeliner) error { // each has its own error
+		settings, match = p.HGet(ctx, k.settings(), "b"), p.HMGet(ctx, k.result(id), playedFields()...)
+		if len(players) > 0 {
+			ratings = p.HMGet(ctx, k.ratings(), players...)
+		}
+		return nil
+	})
+	var in replied
+	row := in.row(match)
+	rated := make([]any, len(players))
+	if ratings != nil {
+		rated = in.row(ratings)
+	}
+	if in.err != nil {
+		return nil, unavailable(in.err)
+	}
+	basis := &ResultBasis{Settings: new(pb.ProjectSettings), Ratings: make(map[string]string, len(players))}
+	text, err := settings.Result()
+	if err == nil {
+		basis.Settings, err = parseSettings(text)
+	}
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return nil, unavailable(err)
+	}
+	if basis.Played, err = playedOf(id, row); err != nil {
+		return nil, err
+	}
+	if basis.Played == nil {
+		return nil, matchUnknown(id)
+	}
+	for i, player := range players {
+		basis.Ratings[player] = in.text(rated[i])
+	}
+	return basis, in.err
+}
+
+// Rated are the ratings of a player as a caller read them, and as they are to be.
+type Rated struct{ Player, Read, Ratings string }
+
+// PutResult writes the result of a match, and the ratings that come of it, in one step. It is false when the match or a
+// rating has changed since the caller read it: nothing is written then. Errors: MatchUnknown, ResultFinal.
+func (s *Store) PutResult(
+	ctx context.Context, project string, m *Played, result *pb.MatchResult, ratings []Rated,
+) (done bool, err error) {
+	body, err := proto.Marshal(result)
+	if err != nil {
+		return false, problem.Wrap(problem.Invalid, err, "the result holds text that is not UTF-8")
+	}
+	event := &pb.Event{Kind: pb.Event_KIND_RESULT, Match: m.ID, Config: m.GetConfig(), Queue: m.GetQueue(),
+		Reason: "reported"}
+	if m.Result != nil {
+		event.Reason = "corrected"
+	}
+	c := s.call(resultPutScript, keysOf(project), ids{ofMatch: m.ID},
+		"match_id", m.ID,
+		"read", m.version,
+		"body", body,
+		"memory", ResultMemory.Milliseconds(),
+		"event", s.encodeEvent(event),
+		"rated_limit", cmp.Or(s.limits.Rated, math.MaxInt32))
+	for _, one := range ratings {
+		c.args = append(c.args, one.Player, one.Read, one.Ratings)
+	}
+	reply, err := s.runShared(ctx, project, c)
+	if err != nil {
+		return false, err
+	}
+	switch reply {
+	case "ok":
+		return true, nil
+	case "gone":
+		return false, matchUnknown(m.ID)
+	case "final":
+		return false, problem.New(problem.ResultFinal, "the result of match %q is more than a day old, and final", m.ID)
+	}
+	return false, nil
+}
+
+// SweepResults notes up to limit results that did not come in time, and forgets as many matches that were over long
+// ago, and ratings of players who have not played for longer than age.
+func (s *Store) SweepResults(ctx context.Context, project string, age time.Duration, limit int) (
+	missing int, more bool, err error) {
+	k := keysOf(project)
+	due, err := s.due(ctx, k.awaited(), millis(s.Now()), limit)
+	if err != nil {
+		return 0, false, err
+	}
+	if len(due) > 0 {
+		c := s.call(resultSweepScript, k, ids{},
+			"memory", ResultMemory.Milliseconds())
+		for _, id := range due {
+			c.keys = append(c.keys, k.result(id))
+			c.args = append(c.args, id, s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_RESULT, Match: id, Reason: "missing"}))
+		}
+		reply, err := s.run(ctx, c)
+		if err != nil {
+			return 0, false, err
+		}
+		n, err := positionOf(reply)
+		if err != nil {
+			return 0, false, err
+		}
+		missing = int(n)
+	}
+	reply, err := s.run(ctx, s.call(ratingsExpireScript, k, ids{},
+		"age", withSlack(age).Milliseconds(),
+		"limit", limit))
+	if err != nil {
+		return missing, false, err
+	}
+	forgotten, err := positionOf(reply)
+	return missing, len(due) == limit || int(forgotten) == limit, err
+}
+
+// RunningMatch returns the match that a player plays, which has no result yet; nil for none. One whose server renews
+// its token no more is over for the player.
+func (s *Store) RunningMatch(ctx context.Context, project, player string) (*Played, error) {
+	k := keysOf(project)
+	row, err := s.readShared(ctx, project, k.running(), player)
+	id, _ := firstOf(row).(string)
+	if err != nil || id == "" {
+		return nil, err
+	}
+	m, err := s.Played(ctx, project, id)
+	if problem.KindOf(err) == problem.NotFound {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if m.GetRenews() {
+		server, err := s.readShared(ctx, project, k.match(id), "v")
+		if err != nil {
+			return nil, err
+		}
+		if firstOf(server) == nil {
+			_, err := s.run(ctx, s.forgetCall(k, id, player, "", "", nil))
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+func firstOf(row []any) any {
+	if len(row) == 0 {
+		return nil
+	}
+	return row[0]
+}
+
+func (s *Store) forgetCall(k keys, id, player, read, lineup string, body []byte) call {
+	return s.call(resultForgetScript, k, ids{ofMatch: id},
+		"match_id", id,
+		"player", player,
+		"read", read,
+		"lineup", lineup,
+		"body", body)
+}
+
+// ForgetPlayed takes a player out of a match whose result is awaited or was reported. It is false when the match
+// changes meanwhile.
+func (s *Store) ForgetPlayed(ctx context.Context, project, id, player string) (done bool, err error) {
+	k := keysOf(project)
+	m, err := s.Played(ctx, project, id)
+	if problem.KindOf(err) == problem.NotFound {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	tickets := make([]string, len(m.Lineup))
+	for i, t := range m.Lineup {
+		players := slices.Clone(t.Players)
+		for j, name := range players {
+			if name == player {
+				players[j] = ""
+			}
+		}
+		tickets[i] = strings.Join(append([]string{t.Team + "\t" + t.Ticket}, players...), "\n")
+	}
+	var body []byte
+	if m.Result != nil {
+		for _, t := range m.Result.GetTeams() {
+			for _, p := range t.GetPlayers() {
+				if p.GetId() == player {
+					p.Id = ""
+				}
+			}
+		}
+		m.Result.Changes = slices.DeleteFunc(m.Result.GetChanges(),
+			func(c *pb.RatingChange) bool { return c.GetPlayer() == player })
+		if body, err = proto.Marshal(m.Result); err != nil {
+			return false, corrupt("result", err)
+		}
+	}
+	reply, err := s.run(ctx, s.forgetCall(k, id, player, m.lineup, strings.Join(tickets, "\f"), body))
+	return flagOf(reply, err)
+}

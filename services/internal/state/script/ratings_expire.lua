@@ -1,0 +1,12 @@
+-- Forgets the ratings of players who have not played for long.
+-- Full: runs
+-- Uses: time
+-- KEYS: ratings, rated
+-- ARGV: age (in milliseconds), limit (how many at a time)
+-- Result: how many
+local players = redis.call('ZRANGEBYSCORE', rated, '-inf', millis() - age, 'LIMIT', 0, limit)
+if #players > 0 then
+  redis.call('HDEL', ratings, unpack(players))
+  redis.call('ZREM', rated, unpack(players))
+end
+return #players

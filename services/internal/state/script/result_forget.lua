@@ -1,0 +1,20 @@
+-- Takes a player out of the lineup and the result of a match; or, with an empty lineup, only notes that the player does
+-- not play it any more.
+-- Full: runs
+-- KEYS: result, running
+-- ARGV: match_id, player, read (the lineup that the caller read), lineup, body (of the result, '' = none)
+-- Result: 1, or 0 when the match is not what the caller read
+if lineup ~= '' then
+  if redis.call('HGET', result, PLAYERS) ~= read or (redis.call('HEXISTS', result, BODY) == 1) ~= (body ~= '') then
+    return 0
+  end
+  redis.call('HSET', result, PLAYERS, lineup)
+  redis.call('HINCRBY', result, VERSION, 1) -- a result that is computed meanwhile must not bring the player back
+  if body ~= '' then
+    redis.call('HSET', result, BODY, body)
+  end
+end
+if redis.call('HGET', running, player) == match_id then
+  redis.call('HDEL', running, player)
+end
+return 1

@@ -1,0 +1,168 @@
+package result
+
+import (
+	"slices"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/match/rating"
+	"matchmaker.dev/services/internal/state"
+)
+
+// unread are players of a result, or of the one that it replaces, whose ratings were not read.
+func unread(basis *state.ResultBasis, teams []*pb.ResultTeam) (players []string) {
+	if len(state.RatingsFor(basis.Settings, basis.GetQueue())) == 0 && len(basis.Result.GetChanges()) == 0 {
+		return nil
+	}
+	add := func(player string) {
+		if _, read := basis.Ratings[player]; !read && player != "" && !slices.Contains(players, player) {
+			players = append(players, player)
+		}
+	}
+	for _, t := range teams {
+		for _, p := range t.GetPlayers() {
+			add(p.GetId())
+		}
+	}
+	for _, c := range basis.Result.GetChanges() {
+		add(c.GetPlayer())
+	}
+	return players
+}
+
+// counted is a player's stored ratings while a result is counted.
+type counted struct {
+	read string
+	all  []state.PlayerRating
+}
+
+// of is the rating of a name; nil for none.
+func (c *counted) of(name string) *state.PlayerRating {
+	at := slices.IndexFunc(c.all, func(r state.PlayerRating) bool { return r.Name == name })
+	if at < 0 {
+		return nil
+	}
+	return &c.all[at]
+}
+
+// rate computes the ratings after a result, and notes in it what it changed. A correction is counted with the ratings
+// from before the match; what players won and lost in other matches since then stays.
+func rate(basis *state.ResultBasis, next *pb.MatchResult) ([]state.Rated, error) {
+	players := map[string]*counted{}
+	for player, stored := range basis.Ratings {
+		all, err := state.ParseRatings(stored)
+		if err != nil {
+			return nil, err
+		}
+		players[player] = &counted{stored, all}
+	}
+	now := time.UnixMilli(next.GetTime()).UTC()
+	earlier := map[[2]string]*pb.RatingChange{}
+	for _, c := range basis.Result.GetChanges() {
+		earlier[[2]string{c.GetPlayer(), c.GetRating()}] = c
+	}
+	for _, rule := range state.RatingsFor(basis.Settings, basis.GetQueue()) {
+		if len(next.GetTeams()) < 2 || slices.ContainsFunc(next.GetTeams(), isEmpty) {
+			break
+		}
+		model, err := rating.New(state.RatingModel(rule))
+		if err != nil {
+			return nil, err
+		}
+		teams := teamsOf(next.GetTeams(), func(player string) rating.Rating {
+			if c := earlier[[2]string{player, rule.GetName()}]; c != nil {
+				return rating.Rating{Mean: c.GetMeanBefore(), Deviation: c.GetDeviationBefore(),
+					Volatility: c.GetVolatilityBefore()}
+			}
+			if p := players[player]; p != nil && p.of(rule.GetName()) != nil {
+				return state.Current(rule, model, *p.of(rule.GetName()), now).Rating
+			}
+			return state.RatingModel(rule).Start()
+		})
+		after := model.Rate(teams)
+		for i, t := range next.GetTeams() {
+			for j, p := range t.GetPlayers() {
+				of := players[p.GetId()]
+				if of == nil { // an erased player
+					continue
+				}
+				key := [2]string{p.GetId(), rule.GetName()}
+				change := changeOf(key, teams[i].Players[j], after[i][j])
+				next.Changes = append(next.Changes, change)
+				of.set(rule, earlier[key], change, now)
+				delete(earlier, key)
+			}
+		}
+	}
+	for key, c := range earlier { // of players, or by rules, that the correction does not count
+		if r := players[key[0]].of(key[1]); r != nil { // unread has them
+			*r = shifted(*r, c, changeOf(key, rating.Rating{}, rating.Rating{Mean: c.GetMeanBefore(),
+				Deviation: c.GetDeviationBefore(), Volatility: c.GetVolatilityBefore()}))
+			r.Matches--
+		}
+	}
+	var all []state.Rated
+	for player, of := range players {
+		if stored := state.FormatRatings(of.all); stored != of.read {
+			all = append(all, state.Rated{Player: player, Read: of.read, Ratings: stored})
+		}
+	}
+	return all, nil
+}
+
+func isEmpty(t *pb.ResultTeam) bool { return len(t.GetPlayers()) == 0 }
+
+// set writes what a match made of a rating.
+func (c *counted) set(rule *pb.RatingRule, earlier, change *pb.RatingChange, now time.Time) {
+	r := c.of(rule.GetName())
+	if r != nil && earlier != nil {
+		*r = shifted(*r, earlier, change)
+		return
+	}
+	if r == nil {
+		c.all = append(c.all, state.PlayerRating{Name: rule.GetName()})
+		r = &c.all[len(c.all)-1]
+	}
+	r.Season, r.Changed, r.Matches = rule.GetSeason(), now, r.Matches+1
+	r.Mean, r.Deviation, r.Volatility = change.GetMean(), change.GetDeviation(), change.GetVolatility()
+}
+
+// shifted is a rating for which a match did not do what it did, but something else.
+func shifted(r state.PlayerRating, did, does *pb.RatingChange) state.PlayerRating {
+	if r.Mean == did.GetMean() && r.Deviation == did.GetDeviation() { // nothing changed it since
+		r.Mean, r.Deviation, r.Volatility = does.GetMean(), does.GetDeviation(), does.GetVolatility()
+		return r
+	}
+	r.Mean += does.GetMean() - did.GetMean()
+	r.Deviation *= does.GetDeviation() / did.GetDeviation()
+	if did.GetVolatility() > 0 {
+		r.Volatility *= does.GetVolatility() / did.GetVolatility()
+	}
+	return r
+}
+
+func changeOf(key [2]string, before, after rating.Rating) *pb.RatingChange {
+	return &pb.RatingChange{Player: key[0], Rating: key[1],
+		MeanBefore: before.Mean, DeviationBefore: before.Deviation, VolatilityBefore: before.Volatility,
+		Mean: after.Mean, Deviation: after.Deviation, Volatility: after.Volatility}
+}
+
+// teamsOf are the teams of a result, with the ratings of their players.
+func teamsOf(teams []*pb.ResultTeam, of func(player string) rating.Rating) []rating.Team {
+	all := make([]rating.Team, len(teams))
+	for i, t := range teams {
+		all[i] = rating.Team{Rank: int(t.GetRank()), Score: t.GetScore()}
+		if t.GetRank() == 0 { // one more than the teams with a higher score
+			all[i].Rank = 1
+			for _, other := range teams {
+				if other.GetScore() > t.GetScore() {
+					all[i].Rank++
+				}
+			}
+		}
+		for _, p := range t.GetPlayers() {
+			all[i].Players = append(all[i].Players, of(p.GetId()))
+		}
+	}
+	return all
+}

@@ -1,0 +1,308 @@
+package result_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/issuer"
+	"matchmaker.dev/services/internal/edge/openapi/openapitest"
+	"matchmaker.dev/services/internal/edge/response"
+	"matchmaker.dev/services/internal/edge/web"
+	"matchmaker.dev/services/internal/match/rating"
+	"matchmaker.dev/services/internal/platform/embedded/embeddedtest"
+	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/result"
+)
+
+func TestMain(m *testing.M) { os.Exit(embeddedtest.Run(m)) }
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// world is the service, with matches of the project "demo".
+type world struct {
+	testing.TB
+
+	store   *state.Store
+	handler http.Handler
+	tokens  *issuer.Issuer
+	url     string
+	n       int
+}
+
+func start(t testing.TB) *world {
+	t.Helper()
+	w := &world{TB: t, store: embeddedtest.Store(t, state.Options{History: 1000})}
+	log := slog.New(slog.DiscardHandler)
+	var err error
+	w.tokens, err = issuer.Open(t.TempDir(), time.Now)
+	must(t, err)
+	trust := w.tokens.Trust()
+	trust.Claims.Match = "match"
+	verifier, err := auth.New(auth.Options{Issuers: []auth.Issuer{trust}, Log: log})
+	must(t, err)
+	e := web.New(log, web.Options{})
+	result.New(result.Options{Store: w.store, Verifier: verifier, Now: time.Now}).Routes(e)
+	w.handler = openapitest.Handler(t, e)
+	if _, is := t.(*testing.B); is {
+		w.handler = e
+	}
+	server := httptest.NewServer(w.handler)
+	t.Cleanup(server.Close)
+	w.url = server.URL
+	_, _, err = w.store.PutConfig(t.Context(), "demo", &pb.Config{Id: "c", Function: "duel"}, state.AnyRevision)
+	must(t, err)
+	return w
+}
+
+// play begins a match of teams of players, and returns its id.
+func (w *world) play(teams ...string) string {
+	w.Helper()
+	configs, err := w.store.Configs(w.Context(), "demo")
+	must(w, err)
+	settings, err := w.store.Settings(w.Context(), "demo")
+	must(w, err)
+	epoch, err := w.store.AcquireLease(w.Context(), "demo", "director", time.Minute)
+	must(w, err)
+	id := state.NewID(w.store.Now())
+	c := &state.Claim{Match: &pb.Match{Id: id, Config: "c", Revision: configs["c"].GetRevision(), Proposal: &pb.Proposal{},
+		Awaited: &pb.Awaited{Time: time.Hour.Milliseconds(), Match: id, Queue: "ranked"}}}
+	for i, names := range teams {
+		w.n++
+		players := strings.Fields(names)
+		ticket := &pb.Ticket{Id: fmt.Sprint("t", w.n), Owner: players[0]}
+		for _, name := range players {
+			ticket.Players = append(ticket.Players, &pb.Player{Id: name})
+		}
+		_, err := w.store.Creator(nil).CreateAs(w.Context(), "demo", state.CreationOf(ticket, settings, time.Minute))
+		must(w, err)
+		c.Tickets = append(c.Tickets, ticket.GetId())
+		c.Assignments = append(c.Assignments, &pb.Assignment{Connection: "host:1"})
+		c.Match.Proposal.Connection = "host:1"
+		c.Match.Proposal.Teams = append(c.Match.Proposal.Teams,
+			&pb.Team{Name: []string{"red", "blue"}[i], Tickets: []string{ticket.GetId()}})
+	}
+	_, err = w.store.Claim(w.Context(), "demo", state.ClaimOptions{Epoch: epoch, Claim: time.Minute, Readable: time.Minute},
+		[]*state.Claim{c})
+	must(w, err)
+	if c.Refusal != "" {
+		w.Fatal(c.Refusal)
+	}
+	return id
+}
+
+func (w *world) token(kind auth.Kind, project, match string) string {
+	w.Helper()
+	claims := issuer.Claims{Kind: kind, Subject: "ada", Project: project}
+	if kind == auth.Service {
+		claims.Scope = auth.ScopeAct
+	}
+	if match != "" {
+		claims.Further = map[string]any{"match": match}
+	}
+	token, err := w.tokens.Mint(claims)
+	must(w, err)
+	return token
+}
+
+// send sends a request, and returns its status and body.
+func (w *world) send(method, token, path, body string) (int, string) {
+	w.Helper()
+	req, err := http.NewRequestWithContext(w.Context(), method, w.url+"/demo/matchmaking/api/v1"+path,
+		strings.NewReader(body))
+	must(w, err)
+	req.Header.Set("Authorization", "Bearer "+token)
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	must(w, err)
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	must(w, err)
+	return res.StatusCode, string(text)
+}
+
+// sent is send of what must succeed.
+func (w *world) sent(method, token, path, body string, into any) {
+	w.Helper()
+	status, text := w.send(method, token, path, body)
+	if status != http.StatusOK {
+		w.Fatalf("%s %s: %d %s", method, path, status, text)
+	}
+	must(w, json.Unmarshal([]byte(text), into))
+}
+
+// Who is not the match's server, or a game service, and what is no result of the match, is refused and changes nothing.
+func TestRefusals(t *testing.T) {
+	w := start(t)
+	id, other := w.play("ada bea", "cy"), w.play("di", "eve")
+	server := w.token(auth.Server, "demo", id)
+	fine := `{"teams":[{"name":"red","rank":1},{"name":"blue","rank":2}]}`
+	teams := func(red string) string { return `{"teams":[` + red + `,{"name":"blue","rank":2}]}` }
+	many := make([]string, 1001)
+	for i := range many {
+		many[i] = fmt.Sprintf(`{"id":"p%d"}`, i)
+	}
+	crowd := `{"teams":[{"rank":1,"players":[` + strings.Join(many, ",") + `]}]}`
+	for _, c := range []struct {
+		name, token, match, body string
+		status                   int
+		code, says               string
+	}{
+		{"forged", server[:len(server)-4] + "AAAA", id, fine, 401, "unauthenticated", "signature"},
+		{"of a player", w.token(auth.Player, "demo", ""), id, fine, 403, "forbidden", "player tokens"},
+		{"of another match", w.token(auth.Server, "demo", other), id, fine, 403, "forbidden", "another match"},
+		{"of another project", w.token(auth.Server, "other", id), id, fine, 403, "wrongProject", "project"},
+		{"of no match", w.token(auth.Service, "demo", ""), "x", fine, 404, "matchUnknown", "identifier"},
+		{"not begun", w.token(auth.Service, "demo", ""), state.NewID(time.Now()), fine, 404, "matchUnknown", "awaited"},
+		{"too long", server, id, `{"teams":"` + strings.Repeat("x", 64<<10) + `"}`, 413, "tooLarge", ""},
+		{"a crowd", server, id, crowd, 400, "invalid", "teams: they have more than 1000 players"},
+		{"no teams", server, id, `{}`, 400, "invalid", "teams: 0 of them"},
+		{"one team", server, id, `{"teams":[{"rank":1}]}`, 400, "invalid", "teams: 1 of them, but the match has 2"},
+		{"other team", server, id, teams(`{"name":"green","rank":1}`), 400, "invalid", "teams.0.name: the match has no team"},
+		{"twice", server, id, teams(`{"name":"blue","rank":1}`), 400, "invalid", "teams.1.name: two teams"},
+		{"no rank", server, id, teams(`{"name":"red"}`), 400, "invalid", "teams.0: it has neither rank nor score"},
+		{"some ranks", server, id, teams(`{"name":"red","score":1}`), 400, "invalid", "teams.1.rank: all teams have a rank"},
+		{"rank", server, id, teams(`{"name":"red","rank":1001}`), 400, "invalid", "teams.0.rank: 1 to 1000"},
+		{"NaN", server, id, teams(`{"name":"red","rank":1,"score":NaN}`), 400, "invalid", ""},
+		{"score", server, id, `{"teams":[{"score":1e10},{"score":1}]}`, 400, "invalid", "teams.0.score"},
+		{"infinite", server, id, `{"teams":[{"score":1e999},{"score":1}]}`, 400, "invalid", "score"},
+		{"some players", server, id, teams(`{"name":"red","rank":1,"players":[{"id":"ada"}]}`), 400, "invalid",
+			"teams.1.players: all teams name"},
+		{"unknown", server, id, `{"teams":[{"rank":1,"players":[{"id":"di"}]},{"rank":2,"players":[{"id":"cy"}]}]}`, 400,
+			"invalid", "teams.0.players.0.id: this player is not in the match"},
+		{"player twice", server, id, `{"teams":[{"rank":1,"players":[{"id":"cy"}]},{"rank":2,"players":[{"id":"cy"}]}]}`, 400,
+			"invalid", "teams.1.players.0.id: this player is in the result twice"},
+		{"left", server, id, `{"teams":[{"rank":1,"players":[{"id":"cy","left":-1}]}]}`, 400, "invalid",
+			"teams.0.players.0.left"},
+		{"numbers", server, id, teams(`{"name":"red","rank":1,"numbers":{"":1}}`), 400, "invalid", "teams.0.numbers"},
+	} {
+		status, text := w.send(http.MethodPost, c.token, "/matches/"+c.match+"/result", c.body)
+		var got struct{ Code, Detail string }
+		must(t, json.Unmarshal([]byte(text), &got))
+		if status != c.status || got.Code != c.code || !strings.Contains(got.Detail, c.says) {
+			t.Errorf("%s: %d %s", c.name, status, text)
+		}
+	}
+	m, err := w.store.Played(t.Context(), "demo", id)
+	must(t, err)
+	if m.Result != nil {
+		t.Errorf("what was refused counts: %v", m.Result)
+	}
+}
+
+// A result gives ratings once, however often it is sent. A correction counts the match anew. A player who was erased
+// stays erased.
+// Promise 12.
+func TestResultGivesRatings(t *testing.T) {
+	w := start(t)
+	rule := &pb.RatingRule{Name: "skill", Model: rating.PlackettLuce, Mean: 25, Deviation: 25. / 3, Beta: 25. / 6,
+		Tau: 25. / 300, Queues: []string{"ranked"}}
+	must(t, w.store.PutSettings(t.Context(), "demo", &pb.ProjectSettings{Ratings: []*pb.RatingRule{rule}},
+		state.AnyRevision))
+	id := w.play("ada bea", "cy di")
+	var running response.RunningMatch
+	w.sent(http.MethodGet, w.token(auth.Player, "demo", ""), "/players/ada/match", "", &running)
+	if running.Match != id || running.Connection != "host:1" || running.Team != "red" {
+		t.Errorf("a player plays %+v", running)
+	}
+	server, path := w.token(auth.Server, "demo", id), "/matches/"+id+"/result"
+	report := func(red, blue int) (r response.MatchResult) {
+		w.Helper()
+		w.sent(http.MethodPost, server, path, fmt.Sprintf(`{"teams":[{"name":"red","rank":%d},{"name":"blue","rank":%d}]}`,
+			red, blue), &r)
+		return r
+	}
+	ratings := func(player string) []response.PlayerRating {
+		w.Helper()
+		var r response.PlayerRatings
+		w.sent(http.MethodGet, w.token(auth.Service, "demo", ""), "/players/"+player+"/ratings", "", &r)
+		return r.Ratings
+	}
+	var all sync.WaitGroup
+	for range 5 {
+		all.Go(func() { report(1, 2) })
+	}
+	all.Wait()
+	model, err := rating.New(state.RatingModel(rule))
+	must(t, err)
+	begin := rating.Rating{Mean: rule.GetMean(), Deviation: rule.GetDeviation()}
+	two := []rating.Rating{begin, begin}
+	want := model.Rate([]rating.Team{{Players: two, Rank: 1}, {Players: two, Rank: 2}})
+	check := func(player string, mean float64, matches int) {
+		t.Helper()
+		if got := ratings(player); len(got) != 1 || got[0].Mean != mean || got[0].Matches != matches {
+			t.Errorf("%s has %+v, want %v of %d", player, got, mean, matches)
+		}
+	}
+	check("ada", want[0][0].Mean, 1)
+	check("cy", want[1][0].Mean, 1)
+	if status, text := w.send(http.MethodGet, w.token(auth.Player, "demo", ""), "/players/ada/match", ""); status != 404 {
+		t.Errorf("after the result: %d %s", status, text)
+	}
+	if r := report(2, 1); r.Corrections != 1 || len(r.Ratings) != 4 {
+		t.Errorf("a correction: %+v", r)
+	}
+	check("ada", want[1][0].Mean, 1)
+	check("cy", want[0][0].Mean, 1)
+
+	if done, err := w.store.ForgetPlayed(t.Context(), "demo", id, "ada"); err != nil || !done {
+		t.Fatal(done, err)
+	}
+	if _, err := w.store.ForgetRatings(t.Context(), "demo", "ada"); err != nil {
+		t.Fatal(err)
+	}
+	var last response.MatchResult
+	w.sent(http.MethodPost, server, path, `{"teams":[{"name":"red","rank":1,"players":[{"id":"ada"},{"id":"bea"}]},
+		{"name":"blue","rank":2,"players":[{"id":"cy"},{"id":"di"}]}]}`, &last)
+	if last.Teams[0].Players[0].ID != "" || len(ratings("ada")) != 0 {
+		t.Errorf("an erased player is back: %+v, %v", last, ratings("ada"))
+	}
+	check("bea", want[0][0].Mean, 1)
+}
+
+// BenchmarkResults reports results of matches of four players, with a rating: 2,000 a second are wanted.
+func BenchmarkResults(b *testing.B) {
+	w := start(b)
+	rule, err := rating.Defaults(rating.PlackettLuce)
+	must(b, err)
+	must(b, w.store.PutSettings(b.Context(), "demo", &pb.ProjectSettings{Ratings: []*pb.RatingRule{{Name: "skill",
+		Model: rule.Model, Mean: rule.Mean, Deviation: rule.Deviation, Beta: rule.Beta, Tau: rule.Tau}}}, state.AnyRevision))
+	ids := make([]string, b.N)
+	for i := range ids {
+		n := 4 * (i % 2500)
+		ids[i] = w.play(fmt.Sprintf("p%d p%d", n, n+1), fmt.Sprintf("p%d p%d", n+2, n+3))
+	}
+	token, next := w.token(auth.Service, "demo", ""), atomic.Int64{}
+	b.SetParallelism(32)
+	b.ResetTimer()
+	b.RunParallel(func(p *testing.PB) {
+		for p.Next() {
+			req := httptest.NewRequest(http.MethodPost, "/demo/matchmaking/api/v1/matches/"+ids[next.Add(1)-1]+"/result",
+				strings.NewReader(`{"teams":[{"name":"red","rank":1},{"name":"blue","rank":2}]}`))
+			req.Header.Set("Authorization", "Bearer "+token)
+			req.Header.Set("Content-Type", "application/json")
+			answer := httptest.NewRecorder()
+			w.handler.ServeHTTP(answer, req)
+			if answer.Code != http.StatusOK {
+				b.Error(answer.Code, answer.Body)
+			}
+		}
+	})
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "results/s")
+}
