@@ -36,6 +36,8 @@ const (
 	// maxLetters and letterBytes bound the dead letters of a webhook: the oldest go.
 	maxLetters  = 256
 	letterBytes = 512 << 10
+	// clockSlack is how far the clock of NATS may be from the one that said when a webhook was set.
+	clockSlack = 2 * time.Second
 	// newsEvery is the least time between two events that tell of a webhook.
 	newsEvery = time.Minute
 )
@@ -105,7 +107,7 @@ func (s *Service) begin(ctx context.Context, project string, hook *pb.Webhook, k
 	d.told = d.status.State
 	if text, is := strings.CutPrefix(kept.Place, "@"); is {
 		ms, _ := strconv.ParseInt(text, 10, 64)
-		d.since = time.UnixMilli(ms)
+		d.since = time.UnixMilli(ms).Add(-clockSlack)
 	} else {
 		_, _ = fmt.Sscanf(kept.Place, "%d.%d", &d.read.message, &d.read.events) // else all that is kept
 	}

@@ -259,23 +259,21 @@ func (s *Service) step(ctx context.Context, project string, hold time.Duration, 
 func (s *Service) note(ctx context.Context, project string, hold time.Duration, of map[string]*deliverer) error {
 	var notes []state.WebhookNote
 	var kept map[string]state.WebhookState
+	var err error
 	for _, d := range of {
 		n, changed := d.note()
-		if len(n.Letters) > 0 {
-			if kept == nil {
-				var err error
-				if kept, err = s.Store.Webhooks(ctx, project); err != nil {
-					d.unsaved(n)
-					return err
-				}
-			}
-			n.Letters = append(n.Letters, tooMany(kept[n.Name].Letters, n.Letters)...)
+		if len(n.Letters) > 0 && kept == nil && err == nil {
+			kept, err = s.Store.Webhooks(ctx, project)
 		}
+		n.Letters = append(n.Letters, tooMany(kept[n.Name].Letters, n.Letters)...)
 		if changed {
 			notes = append(notes, n)
 		}
 	}
-	held, err := s.Store.NoteWebhooks(ctx, project, s.Name, hold, notes...)
+	held := false
+	if err == nil {
+		held, err = s.Store.NoteWebhooks(ctx, project, s.Name, hold, notes...)
+	}
 	if err == nil && !held {
 		err = errLost
 	}

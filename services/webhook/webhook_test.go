@@ -221,11 +221,11 @@ func (w *world) wantInOrder(r *endpoint, matches ...string) {
 func TestEveryEventIsDeliveredInOrderOfItsMatch(t *testing.T) {
 	w := newWorld(t)
 	var mu sync.Mutex
-	requests := 0
+	requests, down := 0, false
 	r := receive(t, func(*client.WebhookEvent) int {
 		mu.Lock()
 		defer mu.Unlock()
-		if requests++; requests%3 == 0 {
+		if requests++; requests%3 == 0 || down {
 			return http.StatusServiceUnavailable
 		}
 		return http.StatusOK
@@ -243,9 +243,20 @@ func TestEveryEventIsDeliveredInOrderOfItsMatch(t *testing.T) {
 	}
 	happen(60)
 	w.eventually("some are taken", func() bool { return len(r.tickets()) == 3 })
-	must(t, dying.Close()) // it delivers on, and can note nothing
+	mu.Lock()
+	down = true
+	mu.Unlock()
 	happen(60)
+	w.eventually("it is noted that the endpoint is down", func() bool {
+		kept, err := w.store.Webhooks(t.Context(), project)
+		must(t, err)
+		return strings.Contains(kept["backend"].Status, failing)
+	})
+	must(t, dying.Close()) // it goes on, and can note nothing
 	stop()
+	mu.Lock()
+	down = false
+	mu.Unlock()
 	_, stop = w.serve("second", w.store, patient)
 	w.wantInOrder(r, matches...)
 	stop()

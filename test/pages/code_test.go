@@ -18,6 +18,7 @@ const imports = `package page
 import (
 	"context"
 	"errors"
+	"net/http"
 
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/pkg/matchfn"
@@ -52,7 +53,8 @@ var declared = map[string]string{
 	payload struct{ Project, Match, BackfillTicket string }
 )
 `,
-	"go docs/latency.md": "var ctx context.Context\nvar api *client.Client\nvar network string\n",
+	"go docs/latency.md":  "var ctx context.Context\nvar api *client.Client\nvar network string\n",
+	"go docs/webhooks.md": "var r *http.Request\nvar secret string\nvar store func(*client.WebhookEvent) error\n",
 	"go functions/README.md": `var r *matchfn.Run
 var tickets []uint32
 var score, gap, chance float64

@@ -123,6 +123,32 @@ func versionNumbers(ctx context.Context, api *client.Client, words []string) (nu
 	return numbers, err
 }
 
+func webhookNames(ctx context.Context, api *client.Client, _ []string) (names []string, err error) {
+	webhooks, err := api.ListWebhooks(ctx)
+	for _, one := range webhooks {
+		names = append(names, one.Name)
+	}
+	return names, err
+}
+
+// deadLetterIDs are the dead letters of the webhook that the words name.
+func deadLetterIDs(ctx context.Context, api *client.Client, words []string) (ids []string, err error) {
+	names, err := webhookNames(ctx, api, words)
+	for _, name := range names {
+		if !slices.Contains(words, name) {
+			continue
+		}
+		letters, err := api.ListDeadLetters(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range letters {
+			ids = append(ids, one.ID)
+		}
+	}
+	return ids, err
+}
+
 // waiting predicts by tickets that wait.
 func waiting(of func(client.WaitingTicket) []string) lister {
 	return func(ctx context.Context, api *client.Client, _ []string) (all []string, err error) {
@@ -206,6 +232,7 @@ func (c console) complete(ctx context.Context, parser *kong.Kong) (code int, don
 			"ticket":  c.names(ctx, waiting(func(t client.WaitingTicket) []string { return []string{t.ID} })),
 			"player":  c.names(ctx, waiting(func(t client.WaitingTicket) []string { return append(t.Players, t.Owner) })),
 			"version": c.names(ctx, versionNumbers), "queue": c.names(ctx, queueNames),
+			"webhook": c.names(ctx, webhookNames), "letter": c.names(ctx, deadLetterIDs),
 			"match":     c.names(ctx, events(func(e client.Event) string { return e.Match })),
 			"backfill":  c.names(ctx, events(func(e client.Event) string { return e.Backfill })),
 			"kind":      complete.PredictSet(eventKinds()...),

@@ -39,7 +39,7 @@ func (webhookList) Run(ctx context.Context, s *session, api developerAPI) error 
 }
 
 type webhookDead struct {
-	Name string `arg:"" help:"The webhook's name."`
+	Name string `arg:"" completion-predictor:"webhook" help:"The webhook's name."`
 }
 
 func (webhookDead) Help() string { return "Example: mm webhook dead backend" }
@@ -58,8 +58,8 @@ func (c webhookDead) Run(ctx context.Context, s *session, api developerAPI) erro
 }
 
 type webhookResend struct {
-	Name string   `arg:"" help:"The webhook's name."`
-	IDs  []string `arg:"" name:"id" optional:"" help:"Ids of dead letters, see mm webhook dead; all of them without any."`
+	Name string   `arg:"" completion-predictor:"webhook" help:"The webhook's name."`
+	IDs  []string `arg:"" name:"id" optional:"" completion-predictor:"letter" help:"Ids of dead letters, see mm webhook dead; all of them without any."`
 }
 
 func (webhookResend) Help() string {
@@ -100,8 +100,8 @@ func (c webhookResend) Run(ctx context.Context, s *session, api developerAPI) er
 }
 
 type webhookDrop struct {
-	Name string   `arg:"" help:"The webhook's name."`
-	IDs  []string `arg:"" name:"id" help:"Ids of dead letters, see mm webhook dead."`
+	Name string   `arg:"" completion-predictor:"webhook" help:"The webhook's name."`
+	IDs  []string `arg:"" name:"id" completion-predictor:"letter" help:"Ids of dead letters, see mm webhook dead."`
 }
 
 func (webhookDrop) Help() string {

@@ -28,9 +28,9 @@ func TestWebhooks(t *testing.T) {
 	shell, service := newShell(t), newService(t)
 	shell.on(service, "webhook").expect(0, "WEBHOOK  STATE    ", "")
 	shell.on(service, "webhook", "dead", "backend").expect(0, "ID  GIVEN UP  TRIES  REASON           EVENT\n"+
-		"1   then      8      it answered 500  {\"specversion\":\"1.0\"}\n", "")
-	shell.on(service, "webhook", "resend", "backend", "1").expect(0, "DELIVERED  STATUS\n1          204\n", "")
-	shell.on(service, "webhook", "resend", "backend").expect(1, "DELIVERED  STATUS\n1          204\n",
+		"1   then          8  it answered 500  {\"specversion\":\"1.0\"}\n", "")
+	shell.on(service, "webhook", "resend", "backend", "1").expect(0, "DELIVERED  STATUS\n1             204\n", "")
+	shell.on(service, "webhook", "resend", "backend").expect(1, "DELIVERED  STATUS\n1             204\n",
 		"mm: the webhook did not take 2: it answered 500")
 	shell.on(service, "webhook", "drop", "backend", "1", "2").expect(0, "deleted  1\ndeleted  2\n", "")
 	shell.on(service, "webhook", "drop", "backend").expect(2, "", "<id>")
