@@ -153,6 +153,11 @@ func number(n any) string {
 		f = float64(x)
 	case float64:
 		f = x
+	case *int:
+		if x == nil {
+			return "–"
+		}
+		f = float64(*x)
 	case *float64:
 		if x == nil {
 			return "–"
