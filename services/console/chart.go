@@ -16,13 +16,13 @@ const (
 
 // plot is a picture that a template draws as SVG.
 type plot struct {
-	// Label says what there is to see, for those who do not see it.
+	// Label describes it to screen readers.
 	Label  string
 	Legend []legend
 	Shapes []shape
 	Grid   []mark
 	Ticks  []mark
-	// Hits say what is where, when somebody points there.
+	// Hits say what is where, for the pointer.
 	Hits  []hit
 	Empty bool
 }

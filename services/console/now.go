@@ -31,7 +31,7 @@ func rangeOf(name string) time.Duration {
 	return d
 }
 
-// alert is something that somebody should look at, and what to do about it.
+// alert is something to look at, and what to do about it.
 type alert struct {
 	Bad         bool
 	Text, Do    string
@@ -278,7 +278,7 @@ func (v *view) queueLink(name string) string {
 	return v.link("queue", "queue", name)
 }
 
-// addAlerts says what somebody should look at.
+// addAlerts adds what should be looked at.
 func (n *now) addAlerts(v *view, events []client.Event) {
 	add := func(a alert) { n.Alerts = append(n.Alerts, a) }
 	for _, q := range n.Queues {

@@ -10,7 +10,7 @@ import (
 	"matchmaker.dev/pkg/client"
 )
 
-// queuePage is a queue: who waits in it, and how long tickets waited.
+// queuePage is a queue: the tickets in it, and how long tickets waited.
 type queuePage struct {
 	queueRow
 	Name       string
@@ -20,7 +20,7 @@ type queuePage struct {
 	Attribute  string
 	Oldest     []client.WaitingTicket
 	Total      int64
-	// Sampled is how many of those who wait the pictures are of: the oldest.
+	// Sampled is how many of the waiting tickets the pictures are of: the oldest.
 	Sampled  int
 	Ages     *plot
 	Values   *plot
@@ -78,7 +78,7 @@ func loadQueue(ctx context.Context, v *view) (any, error) {
 	return q, nil
 }
 
-// sample draws those who wait.
+// sample draws the waiting tickets.
 func (q *queuePage) sample(v *view, page *client.WaitingPage) {
 	q.Total, q.Sampled = page.Total, len(page.Tickets)
 	q.Oldest = page.Tickets[:min(len(page.Tickets), 25)]

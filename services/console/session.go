@@ -107,7 +107,7 @@ func (s *sessions) csrf(one session) string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// subject tells sessions apart: the claims of their tokens name who it is. The API verifies them, this does not.
+// subject tells sessions apart: the claims of their tokens name the viewer. The API verifies them, this does not.
 func (s *sessions) subject(one session) string { return claimsOf(one.Token).Subject }
 
 // claims are what a token says of itself.
