@@ -194,7 +194,8 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		"to": {"//evil.example/console/demo/now"}})
 	cookie := header.Get("Set-Cookie")
 	if status != http.StatusSeeOther || header.Get("Location") != "/console/demo/now" ||
-		strings.Contains(cookie, "good") || !strings.Contains(cookie, "HttpOnly") || !strings.Contains(cookie, "SameSite=Lax") {
+		strings.Contains(cookie, "good") || !strings.Contains(cookie, "HttpOnly") ||
+		!strings.Contains(cookie, "SameSite=Lax") {
 		t.Errorf("%d %v", status, header)
 	}
 	status, _, body := ask(t, "GET", logins.URL+"/console/demo/configs", nil, "Cookie", strings.Split(cookie, ";")[0])

@@ -217,9 +217,9 @@ func loadNow(ctx context.Context, v *view) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.Matches = timePlot("Matches a minute, for the last "+back, since, until, slotTime, number1,
+	n.Matches = timePlot("Matches a minute, for the last "+back, since, until, number1,
 		line{"", "one", zeros(slots(series, since, until, v.perSlot, nil))})
-	n.Waits = timePlot("How long tickets waited until their match, for the last "+back, since, until, slotTime, seconds,
+	n.Waits = timePlot("How long tickets waited until their match, for the last "+back, since, until, seconds,
 		line{"90 %", "two", slots(series, since, until, waitAt(p90), nil)},
 		line{"half", "one", slots(series, since, until, waitAt(p50), nil)})
 	n.addQueues(v, list, byQueue, byBoth, since, until)
