@@ -103,7 +103,7 @@ func (s *service) upload(c echo.Context) error {
 func (v *view) versionIn() (int64, error) {
 	n, err := strconv.ParseInt(v.FormValue("version"), 10, 64)
 	if err != nil {
-		return 0, complaint("version: a whole number is expected.")
+		return 0, viewerError("version: a whole number is expected.")
 	}
 	return n, nil
 }

@@ -9,7 +9,7 @@ import (
 	"matchmaker.dev/pkg/client"
 )
 
-// change is something that somebody, or the service, changed.
+// change is a change by a developer, or by the service.
 type change struct {
 	Time           time.Time
 	Kind, Name, By string

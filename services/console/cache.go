@@ -65,7 +65,7 @@ func remember[T any](ctx context.Context, v *view, what string, age time.Duratio
 	defer one.mu.Unlock()
 	if v.Now().After(one.until) {
 		value, err := read(ctx, v.API)
-		if ctx.Err() == nil { // one who went away spoils nothing for others
+		if ctx.Err() == nil { // a viewer that went away spoils nothing for others
 			one.value, one.err, one.until = value, err, v.Now().Add(age)
 		}
 		return value, err

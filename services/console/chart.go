@@ -16,13 +16,13 @@ const (
 
 // plot is a picture that a template draws as SVG.
 type plot struct {
-	// Label says what there is to see, for those who do not see it.
+	// Label describes it to screen readers.
 	Label  string
 	Legend []legend
 	Shapes []shape
 	Grid   []mark
 	Ticks  []mark
-	// Hits say what is where, when somebody points there.
+	// Hits say what is where, for the pointer.
 	Hits  []hit
 	Empty bool
 }
@@ -82,8 +82,8 @@ func yOf(v, top float64) float64 {
 	return plotHeight - plotBottom - (plotHeight-plotBottom-plotTop)*min(max(v/top, 0), 1)
 }
 
-// timePlot draws curves. step is the time between points; the first curve is filled.
-func timePlot(label string, from, to time.Time, step time.Duration, text func(float64) string, lines ...line) *plot {
+// timePlot draws curves of slots of time.
+func timePlot(label string, from, to time.Time, text func(float64) string, lines ...line) *plot {
 	p := &plot{Label: label}
 	greatest, count := 0.0, 0
 	for _, l := range lines {
@@ -120,7 +120,7 @@ func timePlot(label string, from, to time.Time, step time.Duration, text func(fl
 			}
 		}
 	}
-	half := max(width*float64(step)/float64(to.Sub(from)), 4)
+	half := max(width*float64(slotTime)/float64(to.Sub(from)), 4)
 	for at, texts := range slots {
 		p.Hits = append(p.Hits, hit{X: px(xOf(at) - half/2), Y: px(plotTop), W: px(half),
 			H: px(plotHeight - plotTop - plotBottom), Text: at.UTC().Format("15:04") + " UTC: " + strings.Join(texts, ", ")})

@@ -137,7 +137,7 @@ func differencesOf(before, after json.RawMessage) ([]difference, error) {
 		d := json.NewDecoder(bytes.NewReader(text))
 		d.UseNumber()
 		if err := d.Decode(&all); err != nil {
-			return nil, complaint("This is no JSON: " + err.Error())
+			return nil, viewerError("This is no JSON: " + err.Error())
 		}
 		flatten(values[i], "", all)
 	}
@@ -206,7 +206,7 @@ func configActions() map[string]action {
 func askPut(ctx context.Context, v *view) (*question, error) {
 	id, text := v.FormValue("id"), json.RawMessage(v.FormValue("text"))
 	if id == "" {
-		return nil, complaint("id: an identifier of the config is expected.")
+		return nil, viewerError("id: an identifier of the config is expected.")
 	}
 	checked, err := v.API.CheckConfig(ctx, id, text, v.FormValue("etag"))
 	if err != nil {
@@ -252,7 +252,7 @@ func askRollback(ctx context.Context, v *view) (*question, error) {
 	}
 	then := find(changes, to)
 	if then == nil {
-		return nil, complaint("That change is not kept any more.")
+		return nil, viewerError("That change is not kept any more.")
 	}
 	var now json.RawMessage
 	if i := slices.IndexFunc(changes, func(c client.ConfigChange) bool { return c.Current }); i >= 0 {

@@ -1,5 +1,5 @@
-// Package console shows a project to people: who waits and why, matches, configs, functions, servers, and who changed
-// what. It is a client of the HTTP API with the rights of its viewer, and needs neither Redis nor NATS.
+// Package console shows a project to people: waiting tickets, matches, configs, functions, servers, and changes
+// with their authors. It is a client of the HTTP API with the rights of its viewer, and needs neither Redis nor NATS.
 //
 // Pages are made here and need no script; a small one keeps them live. An action first asks for what it changes. Names
 // come from players and studios: templates escape them.
@@ -50,7 +50,7 @@ type Options struct {
 	Meter    telemetry.Meter
 	// API is where the API is; empty while that is not known.
 	API func() string
-	// Mint makes a token for a project, for whoever asks from this machine; nil where all have to log in.
+	// Mint makes a token for a project, for requests from this machine; nil where all viewers log in.
 	Mint func(project string) (string, error)
 	// Project is where a viewer without a login begins.
 	Project string
@@ -140,7 +140,7 @@ func (s *service) enter(c echo.Context) error {
 	return c.Redirect(http.StatusSeeOther, root+"/-/login")
 }
 
-// viewer is who asks: somebody who logged in, or whoever is at this machine where that is enough.
+// viewer is the session of a request: of a login, or of this machine where that is enough.
 func (s *service) viewer(c echo.Context, project string) (session, bool) {
 	if s.Mint == nil {
 		return s.sessions.read(c)
@@ -290,7 +290,7 @@ func (v *view) fail(err error) error {
 // reasonOf is what people read of an error.
 func reasonOf(err error) string {
 	var answered *client.Error
-	var own complaint
+	var own viewerError
 	switch {
 	case errors.As(err, &own):
 		return string(own)
@@ -309,10 +309,10 @@ func reasonOf(err error) string {
 	return "The API does not answer."
 }
 
-// complaint is an error for the viewer.
-type complaint string
+// viewerError is an error for the viewer.
+type viewerError string
 
-func (c complaint) Error() string { return string(c) }
+func (c viewerError) Error() string { return string(c) }
 
 // note keeps what could not be read beside the rest. It returns an error that ends the page: the viewer has to log in,
 // or may see nothing.

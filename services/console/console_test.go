@@ -62,13 +62,14 @@ func answers() map[string]any {
 		"/tickets/waiting": object("tickets", []any{ticket}, "total", 1),
 		"/events":          object("events", []any{event}, "next", "1.1", "more", false),
 		"/matches/report":  object("since", now, "until", now, "rows", []any{row}),
-		"/matches/" + ticketID: object("id", ticketID, "state", "assigned", "config", hostile, "created", now, "players", 1,
+		"/matches/" + ticketID: object("id", ticketID, "state", "assigned", "upload", 3, "config", hostile,
+			"created", now, "players", 1,
 			"teams", []any{object("name", hostile, "tickets", []any{object("id", ticketID, "players", []any{hostile})})},
 			"server", object("connection", hostile), "measures", object(hostile, 1)),
 		"/tickets/" + ticketID + "/explanation": object("id", ticketID, "state", "waiting", "players", 1, "queues",
 			[]any{hostile}, "unservedQueues", []any{hostile}, "configs", []any{object("config", hostile, "function", hostile,
 				"serves", true, "inPool", true, "pools", []any{object("pool", hostile, "filters", filters)}, "run",
-				object("reasons", []any{object("reason", hostile)}))}),
+				object("reasons", []any{object("reason", hostile, "candidates", 9)}))}),
 	}
 }
 
@@ -152,6 +153,9 @@ func TestNamesAreEscaped(t *testing.T) {
 		if !strings.HasPrefix(policy, "default-src 'self';") || strings.Contains(policy, "unsafe") {
 			t.Errorf("%s: %q", page, policy)
 		}
+		if strings.Contains(body, ">0x") || strings.Contains(body, "upload 0") {
+			t.Errorf("%s shows a pointer, or no upload", page)
+		}
 		if strings.Contains(body, " style=") || strings.Contains(body, " onclick=") {
 			t.Errorf("%s has what the policy refuses", page)
 		}
@@ -190,7 +194,8 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		"to": {"//evil.example/console/demo/now"}})
 	cookie := header.Get("Set-Cookie")
 	if status != http.StatusSeeOther || header.Get("Location") != "/console/demo/now" ||
-		strings.Contains(cookie, "good") || !strings.Contains(cookie, "HttpOnly") || !strings.Contains(cookie, "SameSite=Lax") {
+		strings.Contains(cookie, "good") || !strings.Contains(cookie, "HttpOnly") ||
+		!strings.Contains(cookie, "SameSite=Lax") {
 		t.Errorf("%d %v", status, header)
 	}
 	status, _, body := ask(t, "GET", logins.URL+"/console/demo/configs", nil, "Cookie", strings.Split(cookie, ";")[0])

@@ -57,7 +57,7 @@ func loadFunction(ctx context.Context, v *view) (any, error) {
 
 // functionActions are what the page of a function does.
 func functionActions() map[string]action {
-	named := func(title, text, button string, danger bool,
+	named := func(title, text, button string,
 		run func(context.Context, *client.Client, string, int64) (*client.Function, error), done string) action {
 		return action{
 			ask: func(_ context.Context, v *view) (*question, error) {
@@ -65,7 +65,7 @@ func functionActions() map[string]action {
 				name := v.FormValue("name")
 				names := strings.NewReplacer("{name}", name, "{version}", strconv.FormatInt(version, 10))
 				return &question{Title: names.Replace(title),
-					Text: text, Button: button, Danger: danger, Back: v.link("function", "name", name)}, err
+					Text: text, Button: button, Back: v.link("function", "name", name)}, err
 			},
 			run: func(ctx context.Context, v *view) (string, error) {
 				version, err := v.versionIn()
@@ -79,31 +79,30 @@ func functionActions() map[string]action {
 	}
 	return map[string]action{
 		"rollback": named("Let {name} run upload {version}?", "It is checked again, and takes over as an upload does. The "+
-			"upload before goes on until then.", "Let it run", false,
+			"upload before goes on until then.", "Let it run",
 			func(ctx context.Context, c *client.Client, name string, version int64) (*client.Function, error) {
 				return c.RollbackFunction(ctx, name, version)
 			}, "That upload takes over as soon as it runs."),
 		"shadow": named("Let upload {version} of {name} run in the shadow?", "It gets the same runs as far as there is room."+
-			" Nobody is matched by it.", "Run it in the shadow", false,
+			" Nobody is matched by it.", "Run it in the shadow",
 			func(ctx context.Context, c *client.Client, name string, version int64) (*client.Function, error) {
 				return c.ShadowFunction(ctx, name, version)
 			}, "The shadow has begun."),
-		"endshadow": named("End the shadow of {name}?", "What was compared is forgotten.", "End it", false,
+		"endshadow": named("End the shadow of {name}?", "What was compared is forgotten.", "End it",
 			func(ctx context.Context, c *client.Client, name string, _ int64) (*client.Function, error) {
 				return c.ShadowFunction(ctx, name, 0)
 			}, "The shadow has ended."),
 		"canary": named("Let upload {version} of {name} be the canary?", "It makes the matches of one in ten blocks of five "+
-			"minutes, for 20 hours. It ends by itself if its runs fail that the other upload passes.", "Begin the canary", false,
+			"minutes, for 20 hours. It ends by itself if its runs fail that the other upload passes.", "Begin the canary",
 			func(ctx context.Context, c *client.Client, name string, version int64) (*client.Function, error) {
 				return c.CanaryFunction(ctx, name, client.CanaryRequest{Version: version, BlockSeconds: 300, Percent: 10,
 					DeadlineSeconds: 20 * 3600})
 			}, "The canary has begun."),
-		"endcanary": named("End the canary of {name}?", "The upload that runs for the others runs for all.", "End it", false,
+		"endcanary": named("End the canary of {name}?", "The upload that runs for the others runs for all.", "End it",
 			func(ctx context.Context, c *client.Client, name string, _ int64) (*client.Function, error) {
 				return c.CanaryFunction(ctx, name, client.CanaryRequest{})
 			}, "The canary has ended."),
 		"promote": named("Let upload {version} of {name} run for all?", "It takes over as an upload does.", "Promote it",
-			false,
 			func(ctx context.Context, c *client.Client, name string, version int64) (*client.Function, error) {
 				return c.PromoteFunction(ctx, name, version)
 			}, "That upload takes over as soon as it runs."),

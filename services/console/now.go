@@ -31,7 +31,7 @@ func rangeOf(name string) time.Duration {
 	return d
 }
 
-// alert is something that somebody should look at, and what to do about it.
+// alert is something to look at, and what to do about it.
 type alert struct {
 	Bad         bool
 	Text, Do    string
@@ -217,9 +217,9 @@ func loadNow(ctx context.Context, v *view) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.Matches = timePlot("Matches a minute, for the last "+back, since, until, slotTime, number1,
+	n.Matches = timePlot("Matches a minute, for the last "+back, since, until, number1,
 		line{"", "one", zeros(slots(series, since, until, v.perSlot, nil))})
-	n.Waits = timePlot("How long tickets waited until their match, for the last "+back, since, until, slotTime, seconds,
+	n.Waits = timePlot("How long tickets waited until their match, for the last "+back, since, until, seconds,
 		line{"90 %", "two", slots(series, since, until, waitAt(p90), nil)},
 		line{"half", "one", slots(series, since, until, waitAt(p50), nil)})
 	n.addQueues(v, list, byQueue, byBoth, since, until)
@@ -278,7 +278,7 @@ func (v *view) queueLink(name string) string {
 	return v.link("queue", "queue", name)
 }
 
-// addAlerts says what somebody should look at.
+// addAlerts adds what should be looked at.
 func (n *now) addAlerts(v *view, events []client.Event) {
 	add := func(a alert) { n.Alerts = append(n.Alerts, a) }
 	for _, q := range n.Queues {

@@ -94,7 +94,7 @@ func loadQuality(ctx context.Context, v *view) (any, error) {
 		}
 		return math.NaN()
 	}
-	q.Series = timePlot(fmt.Sprintf("%s of %s of matches", q.Statistic, q.Measure), since, until, slotTime,
+	q.Series = timePlot(fmt.Sprintf("%s of %s of matches", q.Statistic, q.Measure), since, until,
 		unitOf(q.Measure), line{"", "one", slots(series, since, until, value, nil)})
 	if err := q.compare(ctx, v, since); err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 	"matchmaker.dev/pkg/client"
 )
 
-// queuePage is a queue: who waits in it, and how long tickets waited.
+// queuePage is a queue: the tickets in it, and how long tickets waited.
 type queuePage struct {
 	queueRow
 	Name       string
@@ -20,7 +20,7 @@ type queuePage struct {
 	Attribute  string
 	Oldest     []client.WaitingTicket
 	Total      int64
-	// Sampled is how many of those who wait the pictures are of: the oldest.
+	// Sampled is how many of the waiting tickets the pictures are of: the oldest.
 	Sampled  int
 	Ages     *plot
 	Values   *plot
@@ -60,9 +60,9 @@ func loadQueue(ctx context.Context, v *view) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	q.Matches = timePlot("Matches a minute, for the last "+back, since, until, slotTime, number1,
+	q.Matches = timePlot("Matches a minute, for the last "+back, since, until, number1,
 		line{"", "one", zeros(slots(series, since, until, v.perSlot, own))})
-	q.WaitPlot = timePlot("How long tickets waited until their match", since, until, slotTime, seconds,
+	q.WaitPlot = timePlot("How long tickets waited until their match", since, until, seconds,
 		line{"90 %", "two", slots(series, since, until, waitAt(p90), own)},
 		line{"half", "one", slots(series, since, until, waitAt(p50), own)})
 	page, err := remember(ctx, v, "waiting "+name, 4*time.Second,
@@ -78,7 +78,7 @@ func loadQueue(ctx context.Context, v *view) (any, error) {
 	return q, nil
 }
 
-// sample draws those who wait.
+// sample draws the waiting tickets.
 func (q *queuePage) sample(v *view, page *client.WaitingPage) {
 	q.Total, q.Sampled = page.Total, len(page.Tickets)
 	q.Oldest = page.Tickets[:min(len(page.Tickets), 25)]

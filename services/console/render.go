@@ -121,15 +121,14 @@ func functions() template.FuncMap {
 		"utc": func(t time.Time) string { return t.UTC().Format("2 Jan 15:04:05") },
 		"at":  func(ms int64) time.Time { return time.UnixMilli(ms) },
 		"plural": func(n any, word string) string {
-			if text := number(n); text == "1" {
+			text := number(n)
+			if text == "1" {
 				return "1 " + word
-			} else if strings.HasSuffix(word, "y") {
-				return text + " " + strings.TrimSuffix(word, "y") + "ies"
-			} else if strings.HasSuffix(word, "ch") {
-				return text + " " + word + "es"
-			} else {
-				return text + " " + word + "s"
 			}
+			if strings.HasSuffix(word, "ch") {
+				return text + " " + word + "es"
+			}
+			return text + " " + word + "s"
 		},
 		"event": eventText, "filter": filterSpan,
 		"queue": func(name string) string {
@@ -153,6 +152,11 @@ func number(n any) string {
 		f = float64(x)
 	case float64:
 		f = x
+	case *int:
+		if x == nil {
+			return "–"
+		}
+		f = float64(*x)
 	case *float64:
 		if x == nil {
 			return "–"

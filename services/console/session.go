@@ -86,6 +86,7 @@ func (s *sessions) read(c echo.Context) (one session, ok bool) {
 
 // write sets the cookie of a session; that of the zero session removes it.
 func (s *sessions) write(c echo.Context, one session) error {
+	//nolint:gosec // it is Secure but on this machine, where there is no TLS
 	cookie := &http.Cookie{Name: cookieName, Path: root, HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: -1,
 		Secure: !isLocal(c.Request())}
 	if one.Token != "" {
@@ -93,6 +94,7 @@ func (s *sessions) write(c echo.Context, one session) error {
 		if err != nil {
 			return err
 		}
+		//nolint:gosec // this AEAD makes its nonce by itself
 		cookie.Value = base64.RawURLEncoding.EncodeToString(s.seal.Seal(nil, nil, plain, []byte(purpose)))
 		cookie.MaxAge = max(1, int(one.Until.Sub(s.now()).Seconds()))
 	}
@@ -107,7 +109,7 @@ func (s *sessions) csrf(one session) string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// subject tells sessions apart: the claims of their tokens name who it is. The API verifies them, this does not.
+// subject tells sessions apart: the claims of their tokens name the viewer. The API verifies them, this does not.
 func (s *sessions) subject(one session) string { return claimsOf(one.Token).Subject }
 
 // claims are what a token says of itself.

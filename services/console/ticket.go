@@ -136,7 +136,7 @@ func loadTicket(ctx context.Context, v *view) (any, error) {
 	t := &ticket{ID: v.QueryParam("id")}
 	made, is := createdAt(t.ID)
 	if !is {
-		return nil, complaint("No ticket has an identifier like this.")
+		return nil, viewerError("No ticket has an identifier like this.")
 	}
 	t.Created = made
 	var err error

@@ -23,7 +23,7 @@ const (
 	maxSnapshots = 256
 )
 
-// snapshots are the latest answers about queues, by project: all who ask share one.
+// snapshots are the latest answers about queues, by project: all callers share one.
 type snapshots struct {
 	mu  sync.Mutex
 	all map[string]*snapshot

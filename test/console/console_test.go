@@ -50,11 +50,11 @@ func TestServe(t *testing.T) {
 	must(t, w.play(ctx))
 }
 
-// browser is one tab, and what its pages complained about.
+// browser is one tab, and what its pages were found to do.
 type browser struct {
 	context.Context
-	mu         sync.Mutex
-	complaints []string
+	mu       sync.Mutex
+	findings []string
 }
 
 func newBrowser(t *testing.T) *browser {
@@ -70,10 +70,10 @@ func newBrowser(t *testing.T) *browser {
 		switch e := event.(type) {
 		case *log.EventEntryAdded: // violations of the policy are here
 			if e.Entry.Source == log.SourceSecurity || e.Entry.Source == log.SourceViolation {
-				b.complain(e.Entry.Text)
+				b.note(e.Entry.Text)
 			}
 		case *runtime.EventExceptionThrown:
-			b.complain(e.ExceptionDetails.Error())
+			b.note(e.ExceptionDetails.Error())
 		case *page.EventJavascriptDialogOpening:
 			go func() { _ = chromedp.Run(tab, page.HandleJavaScriptDialog(true)) }()
 		}
@@ -82,21 +82,21 @@ func newBrowser(t *testing.T) *browser {
 	return b
 }
 
-func (b *browser) complain(text string) {
+func (b *browser) note(text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.complaints = append(b.complaints, text)
+	b.findings = append(b.findings, text)
 }
 
-// check fails if a page complained.
+// check fails if a page has findings.
 func (b *browser) check(t *testing.T) {
 	t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, text := range b.complaints {
+	for _, text := range b.findings {
 		t.Error(text)
 	}
-	b.complaints = nil
+	b.findings = nil
 }
 
 func (b *browser) run(t *testing.T, actions ...chromedp.Action) {
@@ -264,7 +264,7 @@ func (b *browser) tryPages(t *testing.T, pages map[string]string) {
 	b.check(t)
 }
 
-// runAxe looks for what keeps people out who use a keyboard or a screen reader. The policy lets no page load the
+// runAxe looks for what keeps out users of a keyboard or a screen reader. The policy lets no page load the
 // script: the debugger runs it.
 func (b *browser) runAxe(t *testing.T, where, script string) {
 	t.Helper()

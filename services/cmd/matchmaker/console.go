@@ -58,7 +58,7 @@ func (c *consoleCmd) Run(ctx context.Context, s streams) (err error) {
 	})
 }
 
-// localConsole is the console of dev. Whoever is at this machine needs no login. listens is told where the API is.
+// localConsole is the console of dev. This machine needs no login. listens is told where the API is.
 func (c *devCmd) localConsole(
 	tokens *issuer.Issuer, log *slog.Logger,
 ) (part app.Part, listens func(net.Addr), err error) {
