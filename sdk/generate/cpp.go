@@ -56,7 +56,8 @@ func cppSource(m *Model) string {
 			path = strings.Replace(path, "{"+f.Name+"}", `" + segment(`+f.Name+`) + "`, 1)
 		}
 		path = strings.TrimSuffix(path, ` + ""`)
-		fmt.Fprintf(&b, "\n%s {\n  AnyRequest r{%q, %s, %t, {}, {}, {}};\n", cppSignature(o, ""), o.Method, path, o.Repeatable)
+		fmt.Fprintf(&b, "\n%s {\n  AnyRequest r{%q, %s, %t, {}, {}, {}};\n", cppSignature(o, ""), o.Method, path,
+			o.Repeatable)
 		put := func(where string, f Field) {
 			name := camel(f.Name)
 			if f.Optional {
