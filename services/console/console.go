@@ -312,7 +312,7 @@ func reasonOf(err error) string {
 // viewerError is an error for the viewer.
 type viewerError string
 
-func (c viewerError) Error() string { return string(c) }
+func (e viewerError) Error() string { return string(e) }
 
 // note keeps what could not be read beside the rest. It returns an error that ends the page: the viewer has to log in,
 // or may see nothing.

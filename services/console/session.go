@@ -84,7 +84,7 @@ func (s *sessions) read(c echo.Context) (one session, ok bool) {
 	return one, s.now().Before(one.Until)
 }
 
-// write sets the cookie of a session; that of the zero session removes it.
+// write sets the cookie of a session. For the zero session it removes the cookie.
 func (s *sessions) write(c echo.Context, one session) error {
 	//nolint:gosec // it is Secure but on this machine, where there is no TLS
 	cookie := &http.Cookie{Name: cookieName, Path: root, HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: -1,

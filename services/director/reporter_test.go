@@ -57,7 +57,7 @@ func (w *world) reported() report.Row {
 	must(w, err)
 	t := &report.Table{By: report.Dimensions()}
 	for _, one := range found {
-		t.Add(one)
+		t.Add(0, one)
 	}
 	if rows := t.Rows(); len(rows) > 0 {
 		return rows[len(rows)-1]

@@ -114,16 +114,16 @@ func playersIn(teams []response.ReportedTeam) (players []string) {
 	return players
 }
 
-// lineup is what is known of who is in a match. Players who were erased have no name: erased counts them.
-type lineup struct {
+// participants are the players in a match, as far as they are known. An erased player has no name: erased counts them.
+type participants struct {
 	teams   []string // that have a name
 	players map[string]bool
 	of      map[string][]string // players by their team
 	erased  int
 }
 
-func lineupOf(tickets []state.LineupTicket) lineup {
-	l := lineup{players: map[string]bool{}, of: map[string][]string{}}
+func participantsOf(tickets []state.PlayedTicket) participants {
+	l := participants{players: map[string]bool{}, of: map[string][]string{}}
 	for _, t := range tickets {
 		if t.Team != "" && !slices.Contains(l.teams, t.Team) {
 			l.teams = append(l.teams, t.Team)
@@ -138,9 +138,9 @@ func lineupOf(tickets []state.LineupTicket) lineup {
 	return l
 }
 
-// placed is a result as it is stored, if it is one of a match with this lineup. A player who was erased has no name.
-func placed(teams []response.ReportedTeam, tickets []state.LineupTicket) ([]*pb.ResultTeam, error) {
-	l := lineupOf(tickets)
+// placed is a result as it is stored, if it is one of a match with these tickets. An erased player has no name.
+func placed(teams []response.ReportedTeam, tickets []state.PlayedTicket) ([]*pb.ResultTeam, error) {
+	l := participantsOf(tickets)
 	if n := len(l.teams); n > 0 && n != len(teams) {
 		return nil, invalid("teams", "%d of them, but the match has %d", len(teams), n)
 	}
@@ -200,13 +200,13 @@ func numbersOf(numbers map[string]float64) (all []*pb.Number) {
 }
 
 // ticketOf is a player's ticket in a match; nil for none.
-func ticketOf(m *state.Played, player string) *state.LineupTicket {
+func ticketOf(m *state.Played, player string) *state.PlayedTicket {
 	if m == nil {
 		return nil
 	}
-	at := slices.IndexFunc(m.Lineup, func(t state.LineupTicket) bool { return slices.Contains(t.Players, player) })
+	at := slices.IndexFunc(m.Tickets, func(t state.PlayedTicket) bool { return slices.Contains(t.Players, player) })
 	if at < 0 {
 		return nil
 	}
-	return &m.Lineup[at]
+	return &m.Tickets[at]
 }

@@ -27,8 +27,8 @@ import (
 type Options struct {
 	Store    *state.Store
 	Verifier *auth.Verifier
-	// Seats issues seat passes; nil if there are no keys.
-	Seats *seat.Passes
+	// Passes issues seat passes; nil if there are no keys.
+	Passes *seat.Passes
 	// Reads is how often one player may GET, by this process.
 	Reads state.Rate
 	Now   func() time.Time
@@ -60,7 +60,7 @@ func (s *service) routes(e *echo.Echo) {
 		s.Verifier.RequireLook(auth.Player, auth.Service, auth.Developer))
 }
 
-// mayReport refuses callers who may not say how a match ended.
+// mayReport refuses callers that may not report results.
 func mayReport(p *auth.Principal, match string) error {
 	switch {
 	case p.Kind == auth.Service && !p.HasScope(auth.ScopeAct):
@@ -97,7 +97,7 @@ func (s *service) report(c echo.Context) error {
 		if err != nil {
 			return err
 		}
-		teams, err := placed(in.Teams, basis.Lineup)
+		teams, err := placed(in.Teams, basis.Tickets)
 		if err != nil {
 			return err
 		}
@@ -127,7 +127,7 @@ func (s *service) report(c echo.Context) error {
 	return problem.New(problem.Unavailable, "ratings of these players change too fast, try again").After(time.Second)
 }
 
-// player is the player in the path, whom a player's token must be of.
+// player is the player in the path. A player's token must be of that player.
 func (s *service) player(c echo.Context) (string, error) {
 	player, p := c.Param("player"), auth.From(c)
 	switch {
@@ -160,8 +160,8 @@ func (s *service) running(c echo.Context) error {
 	}
 	shown := response.RunningMatch{Match: m.ID, Ticket: t.Ticket, Team: t.Team, Connection: m.GetConnection(),
 		Began: m.Created.Format(time.RFC3339Nano), Due: m.Due.Format(time.RFC3339Nano)}
-	if m.GetSeats() && s.Seats != nil {
-		shown.Seat, err = s.Seats.Sign(seat.Seat{Player: player, Project: project, Ticket: t.Ticket, Match: m.ID,
+	if m.GetSeats() && s.Passes != nil {
+		shown.Seat, err = s.Passes.Sign(seat.Seat{Player: player, Project: project, Ticket: t.Ticket, Match: m.ID,
 			Connection: m.GetConnection()})
 		if err != nil {
 			return err

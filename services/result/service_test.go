@@ -147,7 +147,8 @@ func (w *world) sent(method, token, path, body string, into any) {
 	must(w, json.Unmarshal([]byte(text), into))
 }
 
-// Who is not the match's server, or a game service, and what is no result of the match, is refused and changes nothing.
+// Callers other than the match's server and game services are refused, as is what is no result of the match. What is
+// refused changes nothing.
 func TestRefusals(t *testing.T) {
 	w := start(t)
 	id, other := w.play("ada bea", "cy"), w.play("di", "eve")
@@ -206,7 +207,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A result gives ratings once, however often it is sent. A correction counts the match anew. A player who was erased
+// A result gives ratings once, however often it is sent. A correction counts the match anew. An erased player
 // stays erased.
 // Promise 12.
 func TestResultGivesRatings(t *testing.T) {

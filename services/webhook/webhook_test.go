@@ -169,7 +169,7 @@ func receive(t *testing.T, answer func(e *client.WebhookEvent) int, secrets ...s
 
 func takeAll(*client.WebhookEvent) int { return http.StatusNoContent }
 
-// tickets are those of the events that were taken, each once, by match and in the order in which they came first.
+// tickets are the tickets of events that were taken, each once, by match and in the order in which they came first.
 func (r *endpoint) tickets() map[string][]string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -360,7 +360,7 @@ func (i *image) playedHolds(fail func(string, ...any)) {
 }
 
 // resultsCountOnce: each player has as many matches as results that count for the player. No result of a walk is
-// forgotten, and players who were taken out of one are left out.
+// forgotten, and players that were taken out of one are left out.
 // Promise 12.
 func (w *walk) resultsCountOnce() {
 	counted := map[string]int{}

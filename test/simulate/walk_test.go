@@ -72,7 +72,7 @@ type walk struct {
 	deletable map[string]bool
 	asked     map[string][]time.Time
 	excused   map[string]bool
-	// erased are the players who were taken out of a match.
+	// erased are the players that were taken out of a match.
 	erased map[string]bool
 }
 

@@ -752,7 +752,7 @@ func (w *walk) report() func() error {
 			return ignoring(err, problem.NotFound)
 		}
 		var players []string
-		for _, t := range m.Lineup {
+		for _, t := range m.Tickets {
 			players = append(players, t.Players...)
 		}
 		players = slices.DeleteFunc(players, func(p string) bool { return p == "" })

@@ -32,7 +32,7 @@ func (e event) text(name string) string {
 type game struct {
 	row     *Row
 	o       Options
-	fault   fault
+	mistake mistake
 	service *service
 	epoch   time.Time
 	storage string
@@ -138,8 +138,8 @@ func (g *game) listen(d *driver, out io.Reader) {
 			continue
 		}
 		all := []event{e}
-		if g.fault.event != nil {
-			all = g.fault.event(e)
+		if g.mistake.event != nil {
+			all = g.mistake.event(e)
 		}
 		g.mu.Lock()
 		g.events = append(g.events, all...)
@@ -174,8 +174,8 @@ func (g *game) do(what string, members ...any) {
 		name, _ := members[i].(string)
 		c[name] = members[i+1]
 	}
-	if g.fault.command != nil {
-		g.fault.command(c)
+	if g.mistake.command != nil {
+		g.mistake.command(c)
 	}
 	text, err := json.Marshal(c)
 	if err == nil {

@@ -76,7 +76,7 @@ func play(ctx context.Context, o Options, r *Row, checker *openapitest.Checker) 
 	defer cancel()
 	g := &game{row: r, o: o, storage: storage, epoch: time.Now().Truncate(time.Millisecond)}
 	if o.wrong {
-		g.fault = faults[r.Name]
+		g.mistake = mistakes[r.Name]
 	}
 	g.tokens = func(int) map[string]any { return g.token(time.Hour) }
 	g.service = newService(g, checker)

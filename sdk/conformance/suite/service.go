@@ -159,11 +159,11 @@ func kindOf(r *http.Request) string {
 
 func (s *service) serve(w http.ResponseWriter, r *http.Request) {
 	c := &call{Request: r, Kind: kindOf(r), N: 1, Began: time.Now()}
-	if s.game.fault.request != nil {
-		s.game.fault.request(c)
+	if s.game.mistake.request != nil {
+		s.game.mistake.request(c)
 	}
-	if s.game.fault.answer != nil {
-		w = &faulty{ResponseWriter: w, change: s.game.fault.answer}
+	if s.game.mistake.answer != nil {
+		w = &mistaken{ResponseWriter: w, change: s.game.mistake.answer}
 	}
 	text, err := io.ReadAll(r.Body)
 	if err != nil {

@@ -295,7 +295,7 @@ func (b *builder) ticket() error {
 		Meter:   b.telemetry.Meter, Tracer: b.tracer("ticket"), History: insights.History,
 	}))
 	b.add(insights.Part())
-	b.add(result.New(result.Options{Store: b.store, Verifier: b.verifier, Seats: seats, Reads: b.settings.Rates.Reads(),
+	b.add(result.New(result.Options{Store: b.store, Verifier: b.verifier, Passes: seats, Reads: b.settings.Rates.Reads(),
 		Now: time.Now}))
 	return nil
 }

@@ -318,7 +318,7 @@ func (s *Store) inherit(ctx context.Context, k keys, claims []*Claim) error {
 		}
 		game, _ := row[1].(string)
 		if awaited := c.Match.GetAwaited(); game == "" {
-			c.Match.Awaited = nil // nobody reports for a game that no match began
+			c.Match.Awaited = nil // no server reports for a game that no match began
 		} else if awaited != nil {
 			awaited.Match = game
 		}

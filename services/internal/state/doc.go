@@ -156,7 +156,7 @@
 //	           zset and hash: changes of configs by when they ended to apply, and what each is, see include/configs.lua
 //	settings   hash    r [REVISION]: revision of the project's settings; b [BODY]: revision, time and settings
 //	                   n [CHANGES]: how many there were; and each number below SETTINGS: b after a change
-//	webhooks   hash    where a project has webhooks: h [HOLDER] and u [LEASE_EXPIRES] of who delivers; and before the
+//	webhooks   hash    where a project has webhooks: h [HOLDER] and u [LEASE_EXPIRES] of the sender; and before the
 //	                   name of each: p: [PLACE] in the events behind what was delivered; s: its status; d: and the id
 //	                   of a dead letter: an event that was given up
 //	queues     hash    c: [SERVES] and a config: the queue that it serves; q: [SERVERS] and a queue: how many configs do

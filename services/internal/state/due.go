@@ -18,7 +18,7 @@ type Ages struct {
 	// A match is overdue when it was claimed for longer than Outbox and is not in the work queue. A ticket is abandoned
 	// when it waits for longer than Waiting, a backfill ticket when its server has not called for longer than Silence.
 	Outbox, Waiting, Silence time.Duration
-	// The ratings of a player who has not played for longer than Ratings are deleted.
+	// Ratings that no match changed for longer than Ratings are deleted.
 	Ratings time.Duration
 	// The tickets of a queue that no config has served for longer than Unserved may wait in vain.
 	Unserved time.Duration

@@ -159,8 +159,8 @@ const playedSize = 32 << 10
 
 func (s *Store) playedBy(ctx context.Context, k keys, names []string, player string, m *Mentions) error {
 	return s.fieldsOf(ctx, k.result, idsOf(names, k.result("")), playedSize, func(id string, row []any) error {
-		lineup, _ := row[0].(string)
-		if hasLine(strings.ReplaceAll(lineup, "\f", "\n"), player) && m.isNew(k.result(id)) {
+		tickets, _ := row[0].(string)
+		if hasLine(strings.ReplaceAll(tickets, "\f", "\n"), player) && m.isNew(k.result(id)) {
 			m.Played = append(m.Played, id)
 		}
 		return nil

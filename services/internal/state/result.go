@@ -22,8 +22,8 @@ import (
 // ResultMemory is how long after its first result a match takes corrections, and how late a first one may come.
 const ResultMemory = 24 * time.Hour
 
-// LineupTicket is a ticket in the lineup of a match. A player who was erased has no name.
-type LineupTicket struct {
+// PlayedTicket is a ticket of a match. An erased player has no name.
+type PlayedTicket struct {
 	Team, Ticket string
 	Players      []string
 }
@@ -33,7 +33,7 @@ type Played struct {
 	*pb.Awaited
 
 	ID      string
-	Lineup  []LineupTicket
+	Tickets []PlayedTicket
 	Created time.Time
 	// Due is when the result must be there, and Missed that none came by then.
 	Due    time.Time
@@ -41,7 +41,7 @@ type Played struct {
 	// Result is nil while there is none.
 	Result *pb.MatchResult
 
-	lineup  string // as it is stored
+	stored  string // Tickets, as they are stored
 	version string
 }
 
@@ -107,11 +107,11 @@ func playedFields() []string { return []string{"a", "p", "c", "b", "v", "y"} }
 // playedOf reads a match; nil when no result of it is awaited.
 func playedOf(id string, row []any) (*Played, error) {
 	var in replied
-	record, lineup, body := in.text(row[0]), in.text(row[1]), in.text(row[3])
+	record, stored, body := in.text(row[0]), in.text(row[1]), in.text(row[3])
 	if record == "" {
 		return nil, in.err
 	}
-	m := &Played{ID: id, Awaited: new(pb.Awaited), Created: time.UnixMilli(in.digits(row[2])).UTC(), lineup: lineup,
+	m := &Played{ID: id, Awaited: new(pb.Awaited), Created: time.UnixMilli(in.digits(row[2])).UTC(), stored: stored,
 		version: cmp.Or(in.text(row[4]), "0"), Missed: row[5] != nil}
 	if err := proto.Unmarshal([]byte(record), m.Awaited); err != nil {
 		return nil, corrupt("match "+id, err)
@@ -123,10 +123,10 @@ func playedOf(id string, row []any) (*Played, error) {
 			return nil, corrupt("result of match "+id, err)
 		}
 	}
-	for ticket := range strings.SplitSeq(lineup, "\f") {
+	for ticket := range strings.SplitSeq(stored, "\f") {
 		lines := strings.Split(ticket, "\n")
 		team, of, _ := strings.Cut(lines[0], "\t")
-		m.Lineup = append(m.Lineup, LineupTicket{team, of, lines[1:]})
+		m.Tickets = append(m.Tickets, PlayedTicket{team, of, lines[1:]})
 	}
 	return m, in.err
 }
@@ -154,7 +154,7 @@ type ResultBasis struct {
 	*Played
 
 	Settings *pb.ProjectSettings
-	// Ratings are those of players, as they are stored: "" for none.
+	// Ratings are the players' ratings, as they are stored: "" for none.
 	Ratings map[string]string
 }
 
@@ -242,7 +242,7 @@ func (s *Store) PutResult(
 }
 
 // SweepResults notes up to limit results that did not come in time, and forgets as many matches that were over long
-// ago, and ratings of players who have not played for longer than age.
+// ago, and ratings that are older than age.
 func (s *Store) SweepResults(ctx context.Context, project string, age time.Duration, limit int) (
 	missing int, more bool, err error) {
 	k := keysOf(project)
@@ -313,12 +313,12 @@ func firstOf(row []any) any {
 	return row[0]
 }
 
-func (s *Store) forgetCall(k keys, id, player, read, lineup string, body []byte) call {
+func (s *Store) forgetCall(k keys, id, player, read, tickets string, body []byte) call {
 	return s.call(resultForgetScript, k, ids{ofMatch: id},
 		"match_id", id,
 		"player", player,
 		"read", read,
-		"lineup", lineup,
+		"lineup", tickets,
 		"body", body)
 }
 
@@ -333,8 +333,8 @@ func (s *Store) ForgetPlayed(ctx context.Context, project, id, player string) (d
 	if err != nil {
 		return false, err
 	}
-	tickets := make([]string, len(m.Lineup))
-	for i, t := range m.Lineup {
+	tickets := make([]string, len(m.Tickets))
+	for i, t := range m.Tickets {
 		players := slices.Clone(t.Players)
 		for j, name := range players {
 			if name == player {
@@ -358,6 +358,6 @@ func (s *Store) ForgetPlayed(ctx context.Context, project, id, player string) (d
 			return false, corrupt("result", err)
 		}
 	}
-	reply, err := s.run(ctx, s.forgetCall(k, id, player, m.lineup, strings.Join(tickets, "\f"), body))
+	reply, err := s.run(ctx, s.forgetCall(k, id, player, m.stored, strings.Join(tickets, "\f"), body))
 	return flagOf(reply, err)
 }

@@ -46,9 +46,9 @@ func TestResultCountsOnce(t *testing.T) {
 		mustClaim(t, s, terms, awaiting(revision, "m", "t1", "t2"))
 		m, err := s.RunningMatch(t.Context(), project, "bea")
 		must(t, err)
-		want := []state.LineupTicket{{Team: "team0", Ticket: "t1", Players: []string{"ada", "bea"}},
+		want := []state.PlayedTicket{{Team: "team0", Ticket: "t1", Players: []string{"ada", "bea"}},
 			{Team: "team1", Ticket: "t2", Players: []string{"owner-of-t2"}}}
-		if diff := cmp.Diff(want, m.Lineup); diff != "" || m.GetConnection() != "host:1" || m.GetQueue() != "ranked" {
+		if diff := cmp.Diff(want, m.Tickets); diff != "" || m.GetConnection() != "host:1" || m.GetQueue() != "ranked" {
 			t.Fatalf("the match is %v:\n%s", m.Awaited, diff)
 		}
 		result := &pb.MatchResult{First: 1, Time: 1, Teams: []*pb.ResultTeam{{Name: "team0", Rank: 1}}}
@@ -84,7 +84,7 @@ func TestResultCountsOnce(t *testing.T) {
 		if err != nil || done {
 			t.Errorf("a rating was overwritten: %v", err)
 		}
-		// A player who was taken out of it while a result was computed.
+		// A player that was taken out of it while a result was computed.
 		if done, err := s.ForgetPlayed(t.Context(), project, "m", "ada"); err != nil || !done {
 			t.Fatal(done, err)
 		}

@@ -33,7 +33,7 @@ type WebhookState struct {
 // DeadLetter is an event that was given up, as the owner of the lease noted it.
 type DeadLetter struct{ ID, Text string }
 
-// WebhookProjects returns those of some projects that have webhooks.
+// WebhookProjects returns the projects that have webhooks.
 func (s *Store) WebhookProjects(ctx context.Context, projects []string) ([]string, error) {
 	counts := make([]*redis.IntCmd, len(projects))
 	_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {

@@ -35,7 +35,7 @@ func (r *Reader) ratingRules(at Path) (all []*pb.RatingRule) {
 	return all
 }
 
-// isRatingName reports whether a name can be that of a rating or a season. It is stored between spaces.
+// isRatingName reports whether a rating or a season can have the name. It is stored between spaces.
 func isRatingName(name string) bool {
 	return name != "" && len(name) <= longestRating && name != "-" && strings.Trim(name,
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == ""

@@ -7,8 +7,8 @@ import (
 	"net/url"
 )
 
-// fault makes a driver wrong from without, in any language: lines and requests are changed on their way.
-type fault struct {
+// mistake makes a driver wrong from without, in any language: lines and requests are changed on their way.
+type mistake struct {
 	command func(c map[string]any)
 	event   func(e event) []event
 	request func(c *call)
@@ -16,8 +16,8 @@ type fault struct {
 	answer func(status int) int
 }
 
-// faults are by the row that finds them.
-var faults = map[string]fault{
+// mistakes are by the row that finds them.
+var mistakes = map[string]mistake{
 	"a match, with connection and seat pass":  edits("matched", func(e event) { delete(e, "seat") }),
 	"no match: the function's error":          edits("failed", func(e event) { delete(e, "detail") }),
 	"no match: the ticket ended, and why":     edits("failed", func(e event) { e["reason"] = "gone" }),
@@ -54,12 +54,12 @@ var faults = map[string]fault{
 	"a stream that falls silent is given up":         patient,
 	"a proxy keeps the stream back: long polls":      patient,
 	"a proxy keeps even the header back: long polls": patient,
-	"there is no stream: long polls":                 answered(405, 403),
+	"there is no stream: long polls":                 replaces(405, 403),
 	"long polls tell of a match that asks":           says("offered", "event", "other"),
 
 	"401: another token, and once more":                  {command: oneToken},
 	"401 to a stream":                                    {command: oneToken},
-	"401 to every token: an error, and no more requests": answered(401, 503),
+	"401 to every token: an error, and no more requests": replaces(401, 503),
 	"a token is replaced before it ends":                 {command: oneToken},
 	"there is no token: an error, and no request": {command: func(c map[string]any) {
 		if c["do"] == "token" {
@@ -78,19 +78,19 @@ var faults = map[string]fault{
 	"nothing to go on with after a cancel":                    hears("restore", "search"),
 
 	"a page with 502: repeated, then busy":       says("error", "code", "unexpected"),
-	"a page with 502 once":                       answered(502, 500),
+	"a page with 502 once":                       replaces(502, 500),
 	"a page with 200":                            says("error", "player", "<html>secret"),
-	"a redirect is not followed":                 answered(307, 503),
+	"a redirect is not followed":                 replaces(307, 503),
 	"a body without end is not read on":          says("error", "code", "busy"),
 	"an event without end is not read on":        hears("search", "resume"),
-	"Bad Request: invalid, at once":              answered(400, 503),
-	"Forbidden: forbidden, at once":              answered(403, 503),
-	"Conflict: conflict, at once":                answered(409, 503),
-	"Request Entity Too Large: invalid, at once": answered(413, 503),
-	"Unprocessable Entity: invalid, at once":     answered(422, 409),
+	"Bad Request: invalid, at once":              replaces(400, 503),
+	"Forbidden: forbidden, at once":              replaces(403, 503),
+	"Conflict: conflict, at once":                replaces(409, 503),
+	"Request Entity Too Large: invalid, at once": replaces(413, 503),
+	"Unprocessable Entity: invalid, at once":     replaces(422, 409),
 
 	"a party by code, ready, and its match":   edits("party", func(e event) { e["members"] = nil }),
-	"a code that there is not":                answered(404, 409),
+	"a code that there is not":                replaces(404, 409),
 	"a party's events twice and out of order": {event: twice},
 	"kicked from a party":                     says("left", "reason", "gone"),
 	"a party is left":                         hears("party-leave", "resume"),
@@ -102,7 +102,7 @@ var faults = map[string]fault{
 			c["open"] = 3
 		}
 	}},
-	"the service has lost the game: it is told again": answered(404, 503),
+	"the service has lost the game: it is told again": replaces(404, 503),
 	"a game takes no more players":                    hears("fill-end", "resume"),
 	"a seat pass":                                     says("seat", "player", "bob"),
 	"a seat pass for another match":                   says("seat", "ok", true),
@@ -116,8 +116,8 @@ var (
 )
 
 // slower is a driver whose times pass so much slower.
-func slower(by float64) fault {
-	return fault{command: func(c map[string]any) {
+func slower(by float64) mistake {
+	return mistake{command: func(c map[string]any) {
 		if scale, ok := c["scale"].(float64); ok {
 			c["scale"] = scale * by
 		}
@@ -125,8 +125,8 @@ func slower(by float64) fault {
 }
 
 // hears takes a command for another one.
-func hears(command, other string) fault {
-	return fault{command: func(c map[string]any) {
+func hears(command, other string) mistake {
+	return mistake{command: func(c map[string]any) {
 		if c["do"] == command {
 			c["do"] = other
 		}
@@ -141,8 +141,8 @@ func oneToken(c map[string]any) {
 }
 
 // edits changes the events of a kind.
-func edits(kind string, change func(event)) fault {
-	return fault{event: func(e event) []event {
+func edits(kind string, change func(event)) mistake {
+	return mistake{event: func(e event) []event {
 		if e.kind() == kind {
 			change(e)
 		}
@@ -150,13 +150,13 @@ func edits(kind string, change func(event)) fault {
 	}}
 }
 
-func says(kind, member string, value any) fault {
+func says(kind, member string, value any) mistake {
 	return edits(kind, func(e event) { e[member] = value })
 }
 
 // adds adds an event behind each one of a kind.
-func adds(kind string, more event) fault {
-	return fault{event: func(e event) []event {
+func adds(kind string, more event) mistake {
+	return mistake{event: func(e event) []event {
 		if e.kind() == kind {
 			return []event{e, more}
 		}
@@ -167,8 +167,8 @@ func adds(kind string, more event) fault {
 func twice(e event) []event { return []event{e, e} }
 
 // asks changes the requests of a method.
-func asks(method string, change func(*call)) fault {
-	return fault{request: func(c *call) {
+func asks(method string, change func(*call)) mistake {
+	return mistake{request: func(c *call) {
 		if c.Method == method {
 			change(c)
 		}
@@ -180,9 +180,9 @@ func otherKeys(c *call) { c.Header.Set("Idempotency-Key", `"`+rand.Text()+`"`) }
 // plainly asks for the ticket, and nothing besides.
 func plainly(c *call) { c.URL.RawQuery = url.Values{"id": {c.URL.Query().Get("id")}}.Encode() }
 
-// answered takes a status for another one.
-func answered(status, other int) fault {
-	return fault{answer: func(of int) int {
+// replaces takes a status for another one.
+func replaces(status, other int) mistake {
+	return mistake{answer: func(of int) int {
 		if of == status {
 			return other
 		}
@@ -190,21 +190,21 @@ func answered(status, other int) fault {
 	}}
 }
 
-// faulty is how an answer is written that a fault changes.
-type faulty struct {
+// mistaken is how an answer is written that a mistake changes.
+type mistaken struct {
 	http.ResponseWriter
 	change func(int) int
 	sent   bool
 }
 
-func (f *faulty) Unwrap() http.ResponseWriter { return f.ResponseWriter }
+func (f *mistaken) Unwrap() http.ResponseWriter { return f.ResponseWriter }
 
-func (f *faulty) WriteHeader(status int) {
+func (f *mistaken) WriteHeader(status int) {
 	f.sent = true
 	f.ResponseWriter.WriteHeader(f.change(status))
 }
 
-func (f *faulty) Write(p []byte) (int, error) {
+func (f *mistaken) Write(p []byte) (int, error) {
 	if !f.sent {
 		f.WriteHeader(http.StatusOK)
 	}
