@@ -42,7 +42,7 @@ func TestVerifyWebhook(t *testing.T) {
 			}
 			return text
 		}
-		r := httptest.NewRequest("POST", "/", strings.NewReader(or(c.body, body)))
+		r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(or(c.body, body)))
 		r.Header.Set("webhook-id", or(c.id, "msg_p5jXN8AQM9LWM0D4loKWxJek"))
 		r.Header.Set("webhook-timestamp", or(c.at, "1614265330"))
 		r.Header.Set("webhook-signature", or(c.signature, right))
