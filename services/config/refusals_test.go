@@ -204,6 +204,8 @@ var refusals = []struct {
 	{"queue a list", with(`,"queue":["ranked"]`), []string{"wrongType queue"}},
 	{"acceptance without a time", with(`,"acceptance":{}`), []string{"badAcceptance acceptance.seconds"}},
 	{"acceptance of no time", with(`,"acceptance":{"seconds":0}`), []string{"badAcceptance acceptance.seconds"}},
+	{"a result in no time", with(`,"result":{}`), []string{"badResult result.seconds"}},
+	{"a result after days", with(`,"result":{"seconds":86401}`), []string{"badResult result.seconds"}},
 	{"long acceptance", with(`,"acceptance":{"seconds":121}`), []string{"badAcceptance acceptance.seconds"}},
 	{"acceptance before now", with(`,"acceptance":{"seconds":-1}`), []string{"badAcceptance acceptance.seconds"}},
 	{"acceptance of a fraction", with(`,"acceptance":{"seconds":1.5}`), []string{"wrongType acceptance.seconds"}},

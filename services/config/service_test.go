@@ -268,7 +268,7 @@ func TestRefusals(t *testing.T) {
 	bad := `{"pools":{"main":[{"attribute":"a","min":2,"max":1}]},"odd":1}`
 	want := `[{"ResultCode":"badFilterRange","Message":"pools.main[0]: max 1 is below min 2"},
 		{"ResultCode":"unknownMember",
-			"Message":"odd: unknown member; known are matchmaking, pools, queue, acceptance, seats, report, hosting"},
+			"Message":"odd: unknown member; known are matchmaking, pools, queue, acceptance, seats, result, report, hosting"},
 		{"ResultCode":"missingMatchmaking","Message":"matchmaking: required, an object that names the function to run"}]`
 	for _, r := range []reply{s.put(t, "ranked", bad), s.do(t, http.MethodPost, "/configs", bad)} {
 		r.expect(t, 400)

@@ -15,6 +15,7 @@ import (
 // named are the kinds of keys that name players, and whether they may after an erase. docs/privacy.md has the same.
 var named = map[string]bool{
 	"t:": false, "byplayer": false, "partyplayers": false, "webhooks": false,
+	"r:": false, "running": false, "ratings": false, "rated": false,
 	// They go with others, or by themselves.
 	"feed": true, "players:": true, "pauses:": true, "m:": true, "pa:": true, "bf:": true, "bm:": true,
 }
@@ -22,7 +23,7 @@ var named = map[string]bool{
 // apart are the kinds of keys that the test does not write: they have no data of players.
 var apart = []string{"bj:", "configchanges", "confighistory", "confignames", "configs", "credit", "directors", "ended",
 	"feedname", "functions", "lease", "published", "queues", "returns", "schema", "unserved", "unused", "waits", "report",
-	"o:", "outcomes", "signsweeps", "backfillsizes", "partysweeps", "large", "streams",
+	"o:", "outcomes", "awaited", "signsweeps", "backfillsizes", "partysweeps", "large", "streams",
 	"secret:"}
 
 // kindsOfKeys are the ends of keys in keys.go, without ids.

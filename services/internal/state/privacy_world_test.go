@@ -152,6 +152,28 @@ func (w *privacy) servedIn(region, ticket string) {
 	}
 }
 
+// awaiting is a claim whose match has a connection, and is to have a result.
+func (w *privacy) awaiting(match string, tickets ...string) *state.Claim {
+	c := direct(w.revision, match, "c:1", tickets...)
+	c.Match.Proposal.Connection = "c:1"
+	c.Match.Proposal.Teams = []*pb.Team{{Tickets: tickets}}
+	c.Match.Awaited = &pb.Awaited{Time: time.Hour.Milliseconds(), Match: match}
+	return c
+}
+
+// report reports the result of a match, which gives the player a rating.
+func (w *privacy) report(match string) {
+	w.t.Helper()
+	m, err := w.store.Played(w.t.Context(), project, match)
+	must(w.t, err)
+	result := &pb.MatchResult{Teams: []*pb.ResultTeam{{Rank: 1, Players: []*pb.ResultPlayer{{Id: gone}, {Id: "bob"}}}},
+		Changes: []*pb.RatingChange{{Player: gone}}}
+	done, err := w.store.PutResult(w.t.Context(), project, m, result, []state.Rated{{gone, "", "skill - 26 7 0 1 5"}})
+	if err != nil || !done {
+		w.t.Fatal(done, err)
+	}
+}
+
 // plant lets the player be in everything that stores names. Only her tickets "mine…" and "played" are hers alone.
 func (w *privacy) plant() {
 	t, s := w.t, w.store
@@ -177,9 +199,9 @@ func (w *privacy) plant() {
 	must(t, s.Hear(t.Context(), project, []string{"mine", "shared"}))
 	w.claim(claim(w.revision, "m-claimed", "mine-claimed", "other-a"))
 	w.claim(direct(w.revision, "m-played", "c:1", "mine-played", "other-b"),
-		direct(w.revision, "m-shared", "c:1", "played", "other-c"),
-		direct(w.revision, "m-owner", "c:1", "played-as-owner", "other-d"),
+		w.awaiting("m-shared", "played", "other-c"), w.awaiting("m-owner", "played-as-owner", "other-d"),
 		direct(w.revision, "m-lobby", "c:1", "mine-lobby", "other-e"))
+	w.report("m-shared")
 	must(t, leave(t, s, "told", gone, true))
 	w.servedIn("eu", "other-h")
 
