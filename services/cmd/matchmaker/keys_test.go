@@ -72,7 +72,7 @@ func TestReseal(t *testing.T) {
 		t.Fatal(stderr)
 	}
 	// The old key goes once everything is encrypted with the new one.
-	for _, want := range []string{"8 configs", "0 configs"} {
+	for _, want := range []string{"8 configs and webhooks", "0 configs and webhooks"} {
 		code, stdout, stderr := matchmaker(t, "keys", "reseal", "--redis", redis.URL(), "--hosting-keys", path)
 		if code != exitFailure || !strings.Contains(stdout, want+" were") ||
 			!strings.Contains(stderr, `project p: hosting keys of config "strange": key ?:`) {

@@ -12,8 +12,8 @@ type playerCommands struct {
 	Export playerExport `cmd:"" help:"Print what the service stores of a player, as JSON or YAML."`
 	Erase  playerErase  `cmd:"" help:"Remove what the service stores of a player."`
 
-	Match   playerMatch   `cmd:"" help:"Print the match that a player plays."`
-	Ratings playerRatings `cmd:"" help:"Print a player's ratings."`
+	Match   playerMatch   `cmd:"" help:"Print the match that a player plays." example:"player match ada"`
+	Ratings playerRatings `cmd:"" help:"Print a player's ratings." example:"player ratings ada"`
 }
 
 type playerMatch struct {

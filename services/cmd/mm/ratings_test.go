@@ -56,7 +56,7 @@ func TestRatingsReplay(t *testing.T) {
 	}
 	for model, want := range map[string]string{
 		"elo": `"elo" is none of plackettLuce`, "glicko2,beta=1": "beta: glicko2 has none", "glicko2,tau": `tau: "" is not a number`,
-		"glicko2,K=3": `"K=3" is no parameter`, "trueSkill,beta=NaN": "beta: NaN is not from",
+		"glicko2,K=3": `"K" is no parameter`, "trueSkill,beta=NaN": "beta: NaN is not from",
 	} {
 		shell.run("ratings", "replay", file, "--model", model).expect(2, "", want)
 	}
