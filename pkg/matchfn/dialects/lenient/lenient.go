@@ -385,7 +385,8 @@ func Holds(n *document.Node, names []string, depth int) bool {
 
 // Inside returns the members of an object, the elements of a list, or what a text is that is JSON.
 func Inside(n *document.Node) []*document.Node {
-	if first := document.First([]byte(strings.TrimPrefix(n.Text, "\ufeff"))); n.Kind == document.String && len(first) > 0 &&
+	first := document.First([]byte(strings.TrimPrefix(n.Text, "\ufeff")))
+	if n.Kind == document.String && len(first) > 0 &&
 		strings.IndexByte("{[\"", first[0]) >= 0 {
 		if text, err := Parse([]byte(n.Text)); err == nil {
 			return []*document.Node{text}
