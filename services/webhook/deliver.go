@@ -97,6 +97,9 @@ const (
 	failing    = "failing"
 )
 
+// lastRequest is how long a request under way may take when the delivery ends.
+const lastRequest = time.Second
+
 // begin delivers events until stop.
 func (s *Service) begin(ctx context.Context, project string, hook *pb.Webhook, kept state.WebhookState) *deliverer {
 	ctx, cancel := context.WithCancel(ctx)
@@ -118,7 +121,7 @@ func (s *Service) begin(ctx context.Context, project string, hook *pb.Webhook, k
 	return d
 }
 
-// stop ends the delivery. Requests under way are cut off, and their events are sent again.
+// stop ends the delivery. Requests under way are cut off after a moment, and their events are sent again.
 func (d *deliverer) stop() {
 	d.cancel()
 	d.mu.Lock()
@@ -214,8 +217,12 @@ func (d *deliverer) work(ctx context.Context) {
 	for it := d.next(); it != nil; it = d.next() {
 		d.awaitLease(ctx, d.project)
 		began := time.Now()
-		o := d.send(ctx, it)
-		if ctx.Err() != nil {
+		sending, cut := context.WithCancel(context.WithoutCancel(ctx))
+		ended := context.AfterFunc(ctx, func() { time.AfterFunc(lastRequest, cut) })
+		o := d.send(sending, it)
+		ended()
+		cut()
+		if ctx.Err() != nil && o.result != taken {
 			return
 		}
 		d.sent.Add(ctx, 1, d.results.Of(o.result))

@@ -99,7 +99,8 @@ func newWalk(t *testing.T, seed uint64) *walk {
 	t.Cleanup(m.close)
 	w := &walk{Rand: rand.New(rand.NewPCG(seed, 3)), fates: rand.New(rand.NewPCG(seed, 4)), ctx: t.Context(), memory: m,
 		run: map[string]int{}, searches: map[string]string{}, deletable: map[string]bool{}, asked: map[string][]time.Time{},
-		excused: map[string]bool{}, erased: map[string]bool{}, keys: map[string]string{}, most: int64(seed % 3), now: &image{}, before: &image{}}
+		excused: map[string]bool{}, erased: map[string]bool{}, keys: map[string]string{}, most: int64(seed % 3),
+		now: &image{}, before: &image{}}
 	m.scripts.ran = func(text string) { w.run[text]++ }
 	open := func(rate *float64) *state.Store {
 		s, err := state.Open(state.Options{
