@@ -147,8 +147,8 @@ func (s *service) putSettings(c echo.Context) error {
 	return respondSettings(c, p)
 }
 
-// storeSettings replaces the settings if the stored ones are what the condition asks for. secrets are the new secrets of
-// webhooks, by their names.
+// storeSettings replaces the settings if the stored ones are what the condition asks for. secrets are the new secrets
+// of webhooks, by their names.
 func (s *service) storeSettings(ctx context.Context, project string, p *pb.ProjectSettings,
 	secrets map[string]string, asked condition) error {
 	if asked.none() && len(p.GetWebhooks()) == 0 {

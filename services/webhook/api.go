@@ -82,7 +82,8 @@ func (s *Service) deadLetters(c echo.Context) error {
 }
 
 func noLetter(c echo.Context) error {
-	return problem.New(problem.NotFound, "the webhook %.64q has no dead letter %.64q", c.Param("webhook"), c.Param("letter"))
+	return problem.New(problem.NotFound, "the webhook %.64q has no dead letter %.64q", c.Param("webhook"),
+		c.Param("letter"))
 }
 
 // sendAgain sends a dead letter once, now, and deletes it if it was taken.

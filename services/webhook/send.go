@@ -126,7 +126,8 @@ var special = func() (all []netip.Prefix) {
 	return all
 }()
 
-// check returns an error for an address that webhooks may not reach: they may reach public ones, and networks that are allowed.
+// check returns an error for an address that webhooks may not reach. They may reach public ones, and networks that are
+// allowed.
 func check(address string, networks []netip.Prefix) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {

@@ -23,7 +23,8 @@ type matchResult struct {
 }
 
 func (matchResult) Help() string {
-	return `The match's config must have "result". The same result may be reported again; another one within a day replaces it.
+	return `The match's config must have "result". The same result may be reported again; another one within a day
+replaces it.
 
 Example: mm match result 0199e6a2-5b2c-7d63-a6f9-1f2b7c6f1f10 red=1 blue=2`
 }

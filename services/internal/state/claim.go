@@ -245,7 +245,8 @@ func (s *Store) claimCall(project string, terms ClaimOptions, claims []*Claim) (
 			c.keys = append(c.keys, k.ticket(id))
 		}
 		c.keys = append(c.keys, placeKeys(k, m)...)
-		awaits, err := "", error(nil)
+		var awaits string
+		var err error
 		if claim.Assignments != nil {
 			if awaits, err = s.awaitsOf(m, m.GetProposal().GetConnection(), false); err != nil {
 				return call{}, err

@@ -88,8 +88,8 @@ func permissions() map[string]rights {
 			reads:  []string{every.functions()},
 			writes: historyKeys(),
 			changes: []string{global.projects(), every.configs(), every.revisions(), every.revision(), every.configNames(),
-				every.configChanges(), every.configHistory(), every.settings(), every.webhooks(), every.queues(), every.unserved(), every.rates(),
-				every.historySeq(), every.streams()},
+				every.configChanges(), every.configHistory(), every.settings(), every.webhooks(), every.queues(),
+				every.unserved(), every.rates(), every.historySeq(), every.streams()},
 		},
 		catalog.Registry: {
 			scripts: []lazyScript{projectAddScript, functionPutScript, moduleNoteScript, moduleTakeScript, rateAllowScript,

@@ -93,7 +93,7 @@ func Current(rule *pb.RatingRule, model rating.Model, r PlayerRating, now time.T
 	return r
 }
 
-// RatingOf reads a player's ratings.
+// RatingsOf reads a player's ratings.
 func (s *Store) RatingsOf(ctx context.Context, project, player string) ([]PlayerRating, error) {
 	stored, err := s.redis.HGet(ctx, keysOf(project).ratings(), player).Result()
 	if errors.Is(err, redis.Nil) {

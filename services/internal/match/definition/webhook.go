@@ -86,7 +86,7 @@ func (r *Reader) webhookURL(at Path) string {
 	switch {
 	case len(text) > longestURL:
 		r.Add(BadWebhook, at, "the URL has %d bytes, at most %d are allowed", len(text), longestURL)
-	case err != nil || u.Hostname() == "" || u.Scheme != "https" && !(u.Scheme == "http" && isLoopback(u.Hostname())):
+	case err != nil || u.Hostname() == "" || u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())):
 		r.Add(BadWebhook, at, "an https URL is expected, or %s", ByNATS)
 	case u.User != nil || u.Fragment != "":
 		r.Add(BadWebhook, at, "neither credentials nor a fragment are allowed: receivers verify the signature")
