@@ -98,7 +98,8 @@ func (w *world) play(teams ...string) string {
 		c.Match.Proposal.Teams = append(c.Match.Proposal.Teams,
 			&pb.Team{Name: []string{"red", "blue"}[i], Tickets: []string{ticket.GetId()}})
 	}
-	_, err = w.store.Claim(w.Context(), "demo", state.ClaimOptions{Epoch: epoch, Claim: time.Minute, Readable: time.Minute},
+	terms := state.ClaimOptions{Epoch: epoch, Claim: time.Minute, Readable: time.Minute}
+	_, err = w.store.Claim(w.Context(), "demo", terms,
 		[]*state.Claim{c})
 	must(w, err)
 	if c.Refusal != "" {

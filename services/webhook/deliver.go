@@ -413,7 +413,8 @@ func (d *deliverer) news(now time.Time) *pb.Event {
 		d.status.Reason)}
 	switch {
 	case d.dead > 0:
-		e.Reason, e.Detail = "dead", fmt.Sprintf("%s: %d events were given up: see its dead letters", d.hook.GetName(), d.dead)
+		e.Reason = "dead"
+		e.Detail = fmt.Sprintf("%s: %d events were given up: see its dead letters", d.hook.GetName(), d.dead)
 		d.dead = 0
 	case d.status.State == delivering:
 		e.Reason, e.Detail = "recovered", d.hook.GetName()

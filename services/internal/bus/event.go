@@ -91,7 +91,7 @@ func (b *Bus) PublishEvents(ctx context.Context, e *pb.Events, last EventTail) (
 	return tail, removed, nil
 }
 
-// PublishCloudEvent publishes an event of a project as a CloudEvent in JSON, as CloudEvents' binding of NATS has it, and
+// PublishCloudEvent publishes an event of a project as a CloudEvent in JSON, as the binding of NATS has it, and
 // returns when a stream has it. A stream that is asked twice for the same id drops the second one.
 func (b *Bus) PublishCloudEvent(ctx context.Context, project, id string, body []byte) error {
 	msg := &nats.Msg{Subject: cloudEvents + token(project), Data: body,

@@ -258,7 +258,8 @@ func TestBoxCloseEndsInstances(t *testing.T) {
 	}
 }
 
-// Close waits for the launch of an instance that is not one of its processes yet; the race detector sees if it does not.
+// Close waits for the launch of an instance that is not one of its processes yet. The race detector sees if it does
+// not.
 func TestBoxCloseWaitsForLaunches(t *testing.T) {
 	t.Parallel()
 	b := newBox(t, sandbox.Limits{})
