@@ -94,7 +94,7 @@ func TestRejection(t *testing.T) {
 			m.propose(t, id, "ada", "bob")
 			h := m.listen(t)
 			r := reject(m, base+"/"+id)
-			if r.status/100 != 2 || strings.Contains(r.body, "ada") {
+			if r.status/100 != 2 || strings.Contains(r.body, `"ada"`) {
 				t.Fatalf("status %d: %s", r.status, r.body)
 			}
 			if next(t, h.pokes) == 0 {
