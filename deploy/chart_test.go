@@ -33,7 +33,7 @@ import (
 )
 
 // need is what a service needs, see the catalog of the services.
-type need struct{ Routes, Issuers, HostingKeys, Modules, Seats, Regions, Hosting bool }
+type need struct{ Routes, Issuers, HostingKeys, Modules, Seats, Regions, Hosting, Webhooks bool }
 
 // needs is the chart's list of services. The catalog's tests compare it with the catalog.
 func needs(t *testing.T) map[string]need {
