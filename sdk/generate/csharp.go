@@ -59,7 +59,7 @@ func csMethod(o Operation) string {
 	}
 	answer, read := "Json", "a => a"
 	if o.Answer != nil && !o.Stream && o.Answer.Kind == Object {
-		answer, read = o.Answer.Name, o.Answer.Name+".Read"
+		answer, read = o.Answer.Name, "Api."+o.Answer.Name+".Read"
 	}
 	text := fmt.Sprintf("    public static Request<%[1]s> %[2]s(%[3]s)\n    {\n"+
 		"      var r = new Request<%[1]s>(%[4]q, %[5]s, %[6]t, %[7]s);\n", answer, title(o.ID),

@@ -1349,14 +1349,14 @@ namespace Matchmaking.Api
     /// those who join.</summary>
     public static Request<BackfillTicket> ApproveBackfill(string backfillId)
     {
-      var r = new Request<BackfillTicket>("POST", "v2/backfill/" + AnyRequest.Segment(backfillId) + "/approvals", true, BackfillTicket.Read);
+      var r = new Request<BackfillTicket>("POST", "v2/backfill/" + AnyRequest.Segment(backfillId) + "/approvals", true, Api.BackfillTicket.Read);
       return r;
     }
 
     /// <summary>Begin backfill.</summary>
     public static Request<CreatedBackfillTicket> CreateBackfill(BackfillRequest body)
     {
-      var r = new Request<CreatedBackfillTicket>("POST", "v2/backfill", false, CreatedBackfillTicket.Read);
+      var r = new Request<CreatedBackfillTicket>("POST", "v2/backfill", false, Api.CreatedBackfillTicket.Read);
       r.Body = body.Write().ToString();
       return r;
     }
@@ -1366,7 +1366,7 @@ namespace Matchmaking.Api
     /// The player is its leader, and in no other party. Give its code to those who are to join.</summary>
     public static Request<Party> CreateParty(CreateParty body, string onBehalfOf = null)
     {
-      var r = new Request<Party>("POST", "v1/parties", false, Party.Read);
+      var r = new Request<Party>("POST", "v1/parties", false, Api.Party.Read);
       AnyRequest.Put(r.Headers, "X-On-Behalf-Of", onBehalfOf);
       r.Body = body.Write().ToString();
       return r;
@@ -1394,7 +1394,7 @@ namespace Matchmaking.Api
     /// player of the new ticket has no room, and names the ticket that takes it.</summary>
     public static Request<CreatedTicket> CreateTicket(CreateTicket body, string onBehalfOf = null, string prefer = null, string idempotencyKey = null)
     {
-      var r = new Request<CreatedTicket>("POST", "v1/tickets", true, CreatedTicket.Read);
+      var r = new Request<CreatedTicket>("POST", "v1/tickets", true, Api.CreatedTicket.Read);
       AnyRequest.Put(r.Headers, "X-On-Behalf-Of", onBehalfOf);
       AnyRequest.Put(r.Headers, "Prefer", prefer);
       AnyRequest.Put(r.Headers, "Idempotency-Key", idempotencyKey);
@@ -1480,7 +1480,7 @@ namespace Matchmaking.Api
     /// request of a member says that it is there: one who is silent for long leaves.</summary>
     public static Request<Party> GetParty(string partyId, string ifNoneMatch = null, string prefer = null, string onBehalfOf = null)
     {
-      var r = new Request<Party>("GET", "v1/parties/" + AnyRequest.Segment(partyId), true, Party.Read);
+      var r = new Request<Party>("GET", "v1/parties/" + AnyRequest.Segment(partyId), true, Api.Party.Read);
       AnyRequest.Put(r.Headers, "If-None-Match", ifNoneMatch);
       AnyRequest.Put(r.Headers, "Prefer", prefer);
       AnyRequest.Put(r.Headers, "X-On-Behalf-Of", onBehalfOf);
@@ -1513,7 +1513,7 @@ namespace Matchmaking.Api
     /// whether they accept it, nobody joins (409).</summary>
     public static Request<Party> JoinParty(JoinParty body, string onBehalfOf = null)
     {
-      var r = new Request<Party>("POST", "v1/parties/members", true, Party.Read);
+      var r = new Request<Party>("POST", "v1/parties/members", true, Api.Party.Read);
       AnyRequest.Put(r.Headers, "X-On-Behalf-Of", onBehalfOf);
       r.Body = body.Write().ToString();
       return r;
@@ -1526,7 +1526,7 @@ namespace Matchmaking.Api
     /// more (409): end it and make another one.</summary>
     public static Request<Party> LeaveParty(string partyId, string playerId, string onBehalfOf = null)
     {
-      var r = new Request<Party>("DELETE", "v1/parties/" + AnyRequest.Segment(partyId) + "/members/" + AnyRequest.Segment(playerId), true, Party.Read);
+      var r = new Request<Party>("DELETE", "v1/parties/" + AnyRequest.Segment(partyId) + "/members/" + AnyRequest.Segment(playerId), true, Api.Party.Read);
       AnyRequest.Put(r.Headers, "X-On-Behalf-Of", onBehalfOf);
       return r;
     }
@@ -1534,7 +1534,7 @@ namespace Matchmaking.Api
     /// <summary>List the regions whose latency can be measured.</summary>
     public static Request<Regions> ListRegions()
     {
-      var r = new Request<Regions>("GET", "v1/regions", true, Regions.Read);
+      var r = new Request<Regions>("GET", "v1/regions", true, Api.Regions.Read);
       return r;
     }
 
@@ -1543,7 +1543,7 @@ namespace Matchmaking.Api
     /// It is found without its id, for instance after an answer was lost.</summary>
     public static Request<Party> MyParty(string ifNoneMatch = null, string prefer = null, string onBehalfOf = null)
     {
-      var r = new Request<Party>("GET", "v1/parties", true, Party.Read);
+      var r = new Request<Party>("GET", "v1/parties", true, Api.Party.Read);
       AnyRequest.Put(r.Headers, "If-None-Match", ifNoneMatch);
       AnyRequest.Put(r.Headers, "Prefer", prefer);
       AnyRequest.Put(r.Headers, "X-On-Behalf-Of", onBehalfOf);
@@ -1556,7 +1556,7 @@ namespace Matchmaking.Api
     /// player itself.</summary>
     public static Request<PlayerRatings> PlayerRatings(string playerId)
     {
-      var r = new Request<PlayerRatings>("GET", "v1/players/" + AnyRequest.Segment(playerId) + "/ratings", true, PlayerRatings.Read);
+      var r = new Request<PlayerRatings>("GET", "v1/players/" + AnyRequest.Segment(playerId) + "/ratings", true, Api.PlayerRatings.Read);
       return r;
     }
 
@@ -1567,7 +1567,7 @@ namespace Matchmaking.Api
     /// an approval can be put back as it is. The service keeps its own.</summary>
     public static Request<BackfillTicket> PutBackfill(string backfillId, BackfillTicketUpdate body)
     {
-      var r = new Request<BackfillTicket>("PUT", "v2/backfill/" + AnyRequest.Segment(backfillId), true, BackfillTicket.Read);
+      var r = new Request<BackfillTicket>("PUT", "v2/backfill/" + AnyRequest.Segment(backfillId), true, Api.BackfillTicket.Read);
       r.Body = body.Write().ToString();
       return r;
     }
@@ -1577,7 +1577,7 @@ namespace Matchmaking.Api
     /// Only the leader does. Nobody joins with the code before.</summary>
     public static Request<Party> RenewPartyCode(string partyId, string onBehalfOf = null)
     {
-      var r = new Request<Party>("POST", "v1/parties/" + AnyRequest.Segment(partyId) + "/code", true, Party.Read);
+      var r = new Request<Party>("POST", "v1/parties/" + AnyRequest.Segment(partyId) + "/code", true, Api.Party.Read);
       AnyRequest.Put(r.Headers, "X-On-Behalf-Of", onBehalfOf);
       return r;
     }
@@ -1590,7 +1590,7 @@ namespace Matchmaking.Api
     /// are no others.</summary>
     public static Request<ServerToken> RenewServerToken()
     {
-      var r = new Request<ServerToken>("POST", "v1/servers/token", true, ServerToken.Read);
+      var r = new Request<ServerToken>("POST", "v1/servers/token", true, Api.ServerToken.Read);
       return r;
     }
 
@@ -1607,7 +1607,7 @@ namespace Matchmaking.Api
     /// A player who is not named did not play. Where the match has teams, as many are to be named here.</summary>
     public static Request<MatchResult> ReportResult(string matchId, ReportResult body)
     {
-      var r = new Request<MatchResult>("POST", "v1/matches/" + AnyRequest.Segment(matchId) + "/result", true, MatchResult.Read);
+      var r = new Request<MatchResult>("POST", "v1/matches/" + AnyRequest.Segment(matchId) + "/result", true, Api.MatchResult.Read);
       r.Body = body.Write().ToString();
       return r;
     }
@@ -1620,7 +1620,7 @@ namespace Matchmaking.Api
     /// `result`.</summary>
     public static Request<RunningMatch> RunningMatch(string playerId)
     {
-      var r = new Request<RunningMatch>("GET", "v1/players/" + AnyRequest.Segment(playerId) + "/match", true, RunningMatch.Read);
+      var r = new Request<RunningMatch>("GET", "v1/players/" + AnyRequest.Segment(playerId) + "/match", true, Api.RunningMatch.Read);
       return r;
     }
 
@@ -1629,7 +1629,7 @@ namespace Matchmaking.Api
     /// Only the leader does.</summary>
     public static Request<Party> SetPartyLeader(string partyId, SetPartyLeader body, string onBehalfOf = null)
     {
-      var r = new Request<Party>("PUT", "v1/parties/" + AnyRequest.Segment(partyId) + "/leader", true, Party.Read);
+      var r = new Request<Party>("PUT", "v1/parties/" + AnyRequest.Segment(partyId) + "/leader", true, Api.Party.Read);
       AnyRequest.Put(r.Headers, "X-On-Behalf-Of", onBehalfOf);
       r.Body = body.Write().ToString();
       return r;
@@ -1644,7 +1644,7 @@ namespace Matchmaking.Api
     /// another.</summary>
     public static Request<Party> StartPartySearch(string partyId, StartPartySearch body, string onBehalfOf = null)
     {
-      var r = new Request<Party>("PUT", "v1/parties/" + AnyRequest.Segment(partyId) + "/search", true, Party.Read);
+      var r = new Request<Party>("PUT", "v1/parties/" + AnyRequest.Segment(partyId) + "/search", true, Api.Party.Read);
       AnyRequest.Put(r.Headers, "X-On-Behalf-Of", onBehalfOf);
       r.Body = body.Write().ToString();
       return r;
@@ -1655,7 +1655,7 @@ namespace Matchmaking.Api
     /// Only the leader does. The ticket is deleted, unless it has a result.</summary>
     public static Request<Party> StopPartySearch(string partyId, string onBehalfOf = null)
     {
-      var r = new Request<Party>("DELETE", "v1/parties/" + AnyRequest.Segment(partyId) + "/search", true, Party.Read);
+      var r = new Request<Party>("DELETE", "v1/parties/" + AnyRequest.Segment(partyId) + "/search", true, Api.Party.Read);
       AnyRequest.Put(r.Headers, "X-On-Behalf-Of", onBehalfOf);
       return r;
     }
@@ -1665,7 +1665,7 @@ namespace Matchmaking.Api
     /// A player replaces its own attributes, properties and readiness. What a search has begun with stays.</summary>
     public static Request<Party> UpdatePartyMember(string partyId, string playerId, PartyMembership body, string onBehalfOf = null)
     {
-      var r = new Request<Party>("PUT", "v1/parties/" + AnyRequest.Segment(partyId) + "/members/" + AnyRequest.Segment(playerId), true, Party.Read);
+      var r = new Request<Party>("PUT", "v1/parties/" + AnyRequest.Segment(partyId) + "/members/" + AnyRequest.Segment(playerId), true, Api.Party.Read);
       AnyRequest.Put(r.Headers, "X-On-Behalf-Of", onBehalfOf);
       r.Body = body.Write().ToString();
       return r;
