@@ -30,34 +30,23 @@ type EventTail struct {
 
 // LastEvents returns the last message of a project's events, and its position; nil if there is none.
 func (b *Bus) LastEvents(ctx context.Context, project string) (*pb.Events, EventTail, error) {
-	msg, err := b.lastEvents(ctx, project)
-	if err != nil || msg == nil {
-		return nil, EventTail{}, err
+	stream, err := b.js.Stream(ctx, eventStream)
+	if err != nil {
+		b.restoreMissing(err)
+		return nil, EventTail{}, unavailable(err)
+	}
+	msg, err := stream.GetLastMsgForSubject(ctx, events+token(project))
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return nil, EventTail{}, nil
+	}
+	if err != nil {
+		return nil, EventTail{}, unavailable(err)
 	}
 	e := new(pb.Events)
 	if err := proto.Unmarshal(msg.Data, e); err != nil {
 		return nil, EventTail{}, err
 	}
 	return e, EventTail{Sequence: msg.Sequence, bytes: publishedBytes(msg)}, nil
-}
-
-// HasEvents reports whether a project has an event since a time.
-func (b *Bus) HasEvents(ctx context.Context, project string, since time.Time) (bool, error) {
-	msg, err := b.lastEvents(ctx, project)
-	return msg != nil && !msg.Time.Before(since), err
-}
-
-func (b *Bus) lastEvents(ctx context.Context, project string) (*jetstream.RawStreamMsg, error) {
-	stream, err := b.js.Stream(ctx, eventStream)
-	if err != nil {
-		b.restoreMissing(err)
-		return nil, unavailable(err)
-	}
-	msg, err := stream.GetLastMsgForSubject(ctx, events+token(project))
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return nil, nil
-	}
-	return msg, unavailable(err)
 }
 
 // PublishEvents publishes a project's next events after last, and returns their position. It returns ErrEventConflict

@@ -242,7 +242,7 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 		func(m bus.EventMessage) (more bool) { return m.Sequence != end.Sequence })
 	must("read events", err)
 	follower := member(t, url, account.Events, logger)
-	if some, err := follower.HasEvents(ctx, "demo", time.Time{}); err != nil || !some {
+	if some, _, err := follower.LastEvents(ctx, "demo"); err != nil || some == nil {
 		t.Errorf("events: %v, %v", some, err)
 	}
 	followed := errors.New("heard it")
