@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -41,7 +42,7 @@ func (v *view) fieldsOf() (fields []field) {
 			}
 		}
 	}
-	slices.SortFunc(fields, func(a, b field) int { return compareStrings(a.Name, b.Name) })
+	slices.SortFunc(fields, func(a, b field) int { return strings.Compare(a.Name, b.Name) })
 	return fields
 }
 

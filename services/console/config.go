@@ -12,8 +12,6 @@ import (
 	"matchmaker.dev/pkg/client"
 )
 
-func compareStrings(a, b string) int { return strings.Compare(a, b) }
-
 type configsPage struct {
 	Configs   []client.ListedConfig
 	Functions map[string]client.Function
@@ -157,7 +155,7 @@ func differencesOf(before, after json.RawMessage) ([]difference, error) {
 			d.Before, d.After = hidden(d.Before), hidden(d.After)
 		}
 	}
-	slices.SortFunc(differences, func(a, b difference) int { return compareStrings(a.Path, b.Path) })
+	slices.SortFunc(differences, func(a, b difference) int { return strings.Compare(a.Path, b.Path) })
 	return differences, nil
 }
 

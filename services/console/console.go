@@ -317,8 +317,7 @@ func (e viewerError) Error() string { return string(e) }
 // note keeps what could not be read beside the rest. It returns an error that ends the page: the viewer has to log in,
 // or may see nothing.
 func (v *view) note(what string, err error) error {
-	switch client.Status(err) {
-	case http.StatusUnauthorized, http.StatusForbidden:
+	if refused(err) {
 		return err
 	}
 	if err != nil {

@@ -21,7 +21,7 @@ func (v *view) follow(name string, p page) error {
 		func(ctx context.Context, out *stream.Stream) string {
 			// Its context has ended, and what it is of may serve another request.
 			own := *v
-			own.Context = detached(router, request.WithContext(ctx))
+			own.Context = router.NewContext(request.WithContext(ctx), nil)
 			var known []byte
 			for {
 				text, end := own.refresh(ctx, name, p)

@@ -13,8 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/labstack/echo/v4"
-
 	"matchmaker.dev/pkg/client"
 )
 
@@ -102,9 +100,6 @@ func (v *view) render(status int, f frame) error {
 	}
 	return v.HTMLBlob(status, b.Bytes())
 }
-
-// detached is a context of a request that goes on without its connection.
-func detached(e *echo.Echo, r *http.Request) echo.Context { return e.NewContext(r, nil) }
 
 // refused reports whether an error says that the viewer may not read.
 func refused(err error) bool {
