@@ -43,7 +43,7 @@ func timestamp(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return t.UTC().Format("2006-01-02T15:04:05.000Z")
+	return response.Time(t)
 }
 
 // target is the body of a rollback.

@@ -2,7 +2,6 @@ package insight
 
 import (
 	"math"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -36,12 +35,7 @@ func attributesOf(e *pb.Event) map[string]response.Difference {
 }
 
 // formatTime is a time in Unix milliseconds.
-func formatTime(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }
-
-// kindName is the name of a kind of event.
-func kindName(k pb.Event_Kind) string {
-	return strings.ToLower(strings.TrimPrefix(k.String(), "KIND_"))
-}
+func formatTime(ms int64) string { return response.Time(time.UnixMilli(ms)) }
 
 // scoreOf is the score of the first event of a match; nil if it is of another event, or no number.
 func scoreOf(e *pb.Event) *float64 {
@@ -58,7 +52,7 @@ func EncodeEvent(id string, e *pb.Event) ([]byte, error) { return encodeEvent(id
 // encodeEvent returns an event as JSON. id is the place behind it.
 func encodeEvent(id string, e *pb.Event, a arrivals) ([]byte, error) {
 	one := response.Event{
-		ID: id, Time: formatTime(e.GetTime()), Kind: kindName(e.GetKind()), Reason: e.GetReason(), Error: e.GetError(),
+		ID: id, Time: formatTime(e.GetTime()), Kind: response.EventKind(e.GetKind()), Reason: e.GetReason(), Error: e.GetError(),
 		Detail: e.GetDetail(), Match: e.GetMatch(), Config: e.GetConfig(), Revision: e.GetRevision(),
 		Backfill: e.GetBackfill(), Place: e.GetPlace(), Tickets: e.GetTickets(), Player: int(e.GetPlayer()),
 		Queue:      e.GetQueue(),

@@ -11,6 +11,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/response"
 	"matchmaker.dev/services/internal/edge/stream"
 	"matchmaker.dev/services/internal/platform/notify"
 )
@@ -122,7 +123,7 @@ func (f *follower) render(ctx context.Context, m bus.EventMessage) (chunk, error
 		if len(p.text) > 0 {
 			p.text = append(p.text, "\n\n"...)
 		}
-		p.text = append(append(p.text, stream.Event(kindName(e.GetKind()), at.String())...), text...)
+		p.text = append(append(p.text, stream.Event(response.EventKind(e.GetKind()), at.String())...), text...)
 		return true, nil
 	})
 	return p, err

@@ -14,6 +14,7 @@ import (
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/edge/auth"
 	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/edge/response"
 	"matchmaker.dev/services/internal/edge/web"
 	"matchmaker.dev/services/internal/state"
 )
@@ -134,7 +135,7 @@ func kindNames() []string {
 	var names []string
 	for kind := range pb.Event_Kind_name {
 		if kind != 0 {
-			names = append(names, kindName(pb.Event_Kind(kind)))
+			names = append(names, response.EventKind(pb.Event_Kind(kind)))
 		}
 	}
 	slices.Sort(names)

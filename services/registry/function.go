@@ -45,7 +45,7 @@ func (r *registry) describe(project string, f *pb.Function) response.Function {
 }
 
 func iso8601(millis int64) string {
-	return time.UnixMilli(millis).UTC().Format("2006-01-02T15:04:05.000Z07:00")
+	return response.Time(time.UnixMilli(millis))
 }
 
 // list answers GET /functions, by name.

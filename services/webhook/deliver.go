@@ -179,7 +179,7 @@ func (d *deliverer) follow(ctx context.Context) {
 func (d *deliverer) wants(e *pb.Event) bool {
 	kinds := d.hook.GetEvents()
 	return e.GetKind() == pb.Event_KIND_GAP || slices.Contains(kinds, definition.AllEvents) ||
-		slices.Contains(kinds, kindName(e.GetKind()))
+		slices.Contains(kinds, response.EventKind(e.GetKind()))
 }
 
 // add adds an event to the window when there is room; false at the end. Events of a match share a lane.
@@ -285,7 +285,7 @@ func (d *deliverer) settle(ctx context.Context, it *item, o outcome) {
 	d.status.Status, d.status.Reason = o.status, o.reason
 	if o.result == taken {
 		d.taken++
-		d.failures, d.status.Delivered = 0, formatTime(now)
+		d.failures, d.status.Delivered = 0, response.Time(now)
 		d.setState(delivering, now)
 		d.finish(it)
 		return
@@ -336,7 +336,7 @@ func (d *deliverer) pause(pause time.Duration) {
 // setState notes a state, and since when. The caller has the lock.
 func (d *deliverer) setState(to string, now time.Time) {
 	if d.status.State != to {
-		d.status.State, d.status.Since = to, formatTime(now)
+		d.status.State, d.status.Since = to, response.Time(now)
 	}
 }
 
@@ -345,7 +345,7 @@ func (d *deliverer) bury(ctx context.Context, it *item, o outcome, now time.Time
 	body, err := d.cloudEvent(d.project, it)
 	if err == nil {
 		var text []byte
-		text, err = json.Marshal(&response.DeadLetter{ID: it.id, Time: formatTime(now), Tries: it.tries, Status: o.status,
+		text, err = json.Marshal(&response.DeadLetter{ID: it.id, Time: response.Time(now), Tries: it.tries, Status: o.status,
 			Reason: o.reason, Event: body})
 		d.letters = append(d.letters, state.DeadLetter{ID: it.id, Text: string(text)})
 	}

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/edge/response"
 )
 
 // gapNumber is the number of a gap before a message.
@@ -24,12 +24,6 @@ const gapNumber = 1<<16 - 1
 func eventID(e *pb.Event, n int) string {
 	return fmt.Sprintf("%012x%012x%04x", e.GetTime(), e.GetPosition(), n)
 }
-
-func kindName(k pb.Event_Kind) string {
-	return strings.ToLower(strings.TrimPrefix(k.String(), "KIND_"))
-}
-
-func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // cloudEvent is an event as CloudEvents 1.0 has it in JSON.
 type cloudEvent struct {
@@ -50,8 +44,8 @@ func (s *Service) cloudEvent(project string, it *item) ([]byte, error) {
 		return nil, err
 	}
 	return json.Marshal(&cloudEvent{SpecVersion: "1.0", ID: it.id, Source: "/" + project + "/matchmaking",
-		Type: "dev.matchmaker." + kindName(it.event.GetKind()), Subject: it.lane,
-		Time: formatTime(time.UnixMilli(it.event.GetTime())), DataContentType: "application/json", Data: data})
+		Type: "dev.matchmaker." + response.EventKind(it.event.GetKind()), Subject: it.lane,
+		Time: response.Time(time.UnixMilli(it.event.GetTime())), DataContentType: "application/json", Data: data})
 }
 
 // signed returns the headers of a body, as Standard Webhooks has them.
