@@ -52,8 +52,8 @@ func EncodeEvent(id string, e *pb.Event) ([]byte, error) { return encodeEvent(id
 // encodeEvent returns an event as JSON. id is the place behind it.
 func encodeEvent(id string, e *pb.Event, a arrivals) ([]byte, error) {
 	one := response.Event{
-		ID: id, Time: formatTime(e.GetTime()), Kind: response.EventKind(e.GetKind()), Reason: e.GetReason(), Error: e.GetError(),
-		Detail: e.GetDetail(), Match: e.GetMatch(), Config: e.GetConfig(), Revision: e.GetRevision(),
+		ID: id, Time: formatTime(e.GetTime()), Kind: response.EventKind(e.GetKind()), Reason: e.GetReason(),
+		Error: e.GetError(), Detail: e.GetDetail(), Match: e.GetMatch(), Config: e.GetConfig(), Revision: e.GetRevision(),
 		Backfill: e.GetBackfill(), Place: e.GetPlace(), Tickets: e.GetTickets(), Player: int(e.GetPlayer()),
 		Queue:      e.GetQueue(),
 		Acceptance: e.GetAcceptance(), Function: e.GetFunction(), Upload: e.GetUpload(), Score: scoreOf(e),
