@@ -152,6 +152,7 @@ func (r *registry) withdraw(ctx context.Context, key hosted, proof *pb.UploadSta
 	var reason, end string // end is what the function said, which no log has
 	change := func(current *pb.Function) (*pb.Function, *pb.Event, error) {
 		c, now := current.GetCanary(), r.Store.Now()
+		// mistake outlived: now = now.AddDate(-1, 0, 0)
 		switch {
 		case c == nil:
 			return nil, nil, errUnchanged

@@ -72,6 +72,7 @@ func All() []Mistake {
 		{Name: "stale", Promise: 6, Simulated: true, Says: "A runner goes on with the first upload that it has."},
 		{Name: "mislabel", Promise: 6, Simulated: true, Says: "A match names another upload than that which made it."},
 		{Name: "backward", Promise: 6, Simulated: true, Says: "What goes back is the number of the upload, not its module."},
+		{Name: "outlived", Promise: 6, Simulated: true, Says: "A canary goes on when its time is over."},
 		{Name: "seat", Promise: 3, Simulated: true, Says: "All seat passes of a ticket are for its owner."},
 		{Name: "remnant", Truth: "removal", Simulated: true, Says: "Something of a deleted project remains."},
 
