@@ -112,6 +112,7 @@ func (r *registry) autoRollback(ctx context.Context, project, name string, u *pb
 	if err != nil {
 		return err
 	}
+	// mistake unreverted: return errUnchanged
 	var back *pb.FunctionReturn
 	err = r.Store.ChangeFunctionWith(ctx, project, name,
 		func(current *pb.Function) (*pb.Function, *pb.Event, error) {

@@ -146,7 +146,13 @@ func (i *instance) Run(ctx context.Context, request []byte, budget time.Duration
 // edition is the edition of the function: what testdata/chaos.c of the chaos test does, in Go.
 type edition int
 
+// failing is an edition of which each run fails.
+const failing = 0
+
 func (e edition) match(r *matchfn.Run) error {
+	if e == failing {
+		return errors.New("it is spoiled")
+	}
 	var s history.Settings
 	if err := json.Unmarshal(r.Config(), &s); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"matchmaker.dev/pkg/client"
@@ -24,6 +25,8 @@ type studio struct {
 	// edition is the latest edition of the function, and kept are the uploads of each function whose numbers are known.
 	edition int
 	kept    map[string][]upload
+	// quiet is how many steps were after the last fault.
+	quiet int
 }
 
 // upload is one of a function.
@@ -57,6 +60,10 @@ func (s *studio) add(ctx context.Context, config string) error {
 
 // step changes a config or a function.
 func (s *studio) step(ctx context.Context, config string, renewed bool) (err error) {
+	if renewed && s.quiet < 3 { // later than that, there may be no tickets for it
+		s.quiet++
+		return s.spoil(ctx, lane.FunctionOf(string(lane.Hosted)))
+	}
 	switch what := s.Random.IntN(16); what {
 	case 0, 1:
 		return s.Put(ctx, config)
@@ -170,6 +177,43 @@ func (s *studio) upload(ctx context.Context, config string) error {
 	})
 }
 
+// spoil uploads an edition that fails, and waits until the function goes back by itself, if it runs one that worked.
+func (s *studio) spoil(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(as(ctx, "studio"), returnTime)
+	defer cancel()
+	runs := func() (client.FunctionVersion, error) {
+		versions, err := s.registry.GetFunctionVersions(ctx, name)
+		i := slices.IndexFunc(versions, func(v client.FunctionVersion) bool { return v.Current })
+		if err != nil || i < 0 {
+			return client.FunctionVersion{}, err
+		}
+		return versions[i], nil
+	}
+	good, err := runs()
+	if err != nil || !good.Worked {
+		return err
+	}
+	s.quiet = 3
+	if _, err := s.registry.CanaryFunction(ctx, name, client.CanaryRequest{}); err != nil {
+		return err
+	}
+	c := history.Change{Op: history.Upload, Project: s.Project, Name: name, Status: http.StatusConflict,
+		Error: "it fails, and went back"}
+	c.From = history.Now()
+	if err := s.registry.PutFunction(ctx, name, "", bytes.NewReader(moduleOf(failing, false))); err != nil {
+		return err
+	}
+	for v := (client.FunctionVersion{}); v.Version != good.Version; {
+		pause(ctx, 100*time.Millisecond)
+		if v, err = runs(); err != nil {
+			return fmt.Errorf("%s: return: the function %s did not go back to upload %d: %w", s.Project, name, good.Version, err)
+		}
+	}
+	c.To = history.Now()
+	s.Journal.Change(c)
+	return nil
+}
+
 func (s *studio) remove(ctx context.Context, config string) error {
 	c := history.Change{Op: history.Remove, Name: lane.FunctionOf(config)}
 	delete(s.kept, c.Name)
@@ -177,6 +221,9 @@ func (s *studio) remove(ctx context.Context, config string) error {
 		return s.registry.DeleteFunction(ctx, c.Name)
 	})
 }
+
+// returnTime is how long it may take until a function goes back from an upload that fails.
+const returnTime = 10 * time.Second
 
 // canaryTime is how long a canary runs.
 const canaryTime = 2 * time.Second

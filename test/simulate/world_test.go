@@ -68,7 +68,7 @@ const (
 	// recovery is the time in which the system repairs what faults broke. It is long: faults go on meanwhile.
 	recovery = 30 * time.Second
 	// calmTime is how long players still come after the last fault.
-	calmTime = 15 * time.Second
+	calmTime = 20 * time.Second
 	// takeoverTime is how long it takes until an upload runs, when there are no faults.
 	takeoverTime = 5 * time.Second
 	// restTime is how long the system may take to come to rest after the last fault.

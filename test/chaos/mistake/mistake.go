@@ -74,6 +74,7 @@ func All() []Mistake {
 		{Name: "backward", Promise: 6, Simulated: true, Says: "What goes back is the number of the upload, not its module."},
 		{Name: "outlived", Promise: 6, Simulated: true, Says: "A canary goes on when its time is over."},
 		{Name: "seat", Promise: 3, Simulated: true, Says: "All seat passes of a ticket are for its owner."},
+		{Name: "unreverted", Truth: "return", Simulated: true, Says: "An upload that fails does not go back by itself."},
 		{Name: "remnant", Truth: "removal", Simulated: true, Says: "Something of a deleted project remains."},
 
 		{Name: "unreturned", Truth: "credit",
