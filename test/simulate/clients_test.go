@@ -85,7 +85,7 @@ func (w *world) newStudio(ctx context.Context, c workload.Clients, random *rand.
 	}
 	context.AfterFunc(ctx, func() { _ = store.Close() })
 	s := &studio{Studio: &workload.Studio{Clients: c, Random: random, Good: configs[:len(configs)-1], Pace: changePace,
-		Vary: vary}, functions: store, registry: functions, kept: map[string][]upload{}}
+		Vary: vary}, functions: store, registry: functions, kept: map[string][]upload{}, fail: w.fail}
 	s.Step = s.step
 	return s, nil
 }

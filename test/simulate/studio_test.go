@@ -25,6 +25,8 @@ type studio struct {
 	// edition is the latest edition of the function, and kept are the uploads of each function whose numbers are known.
 	edition int
 	kept    map[string][]upload
+	// fail notes a fault of the world.
+	fail func(format string, args ...any)
 	// quiet is how many steps were after the last fault.
 	quiet int
 }
@@ -206,7 +208,8 @@ func (s *studio) spoil(ctx context.Context, name string) error {
 	for v := (client.FunctionVersion{}); v.Version != good.Version; {
 		pause(ctx, 100*time.Millisecond)
 		if v, err = runs(); err != nil {
-			return fmt.Errorf("%s: return: the function %s did not go back to upload %d: %w", s.Project, name, good.Version, err)
+			s.fail("%s: return: the function %s did not go back to upload %d: %v", s.Project, name, good.Version, err)
+			return nil
 		}
 	}
 	c.To = history.Now()
