@@ -35,7 +35,7 @@ func (all *changes) checkUpload(m *model, p *Promise, t *ticket, made history.Pr
 			function.name, began, made.Edition)
 		return
 	}
-	if put.Version != 0 && one != nil && one.first != nil && !m.isShakenMatch(one.id) &&
+	if put.Version != 0 && one != nil && one.first != nil && !m.isShakenMatch(one.id) && !m.isShakenTicket(t.id) &&
 		one.first.Config == made.Settings.Config && one.first.Upload != put.Version {
 		p.fail("%s: match %s is of upload %d of %s, and its function was upload %d", t.project, one.id, one.first.Upload,
 			function.name, put.Version)
