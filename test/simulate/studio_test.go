@@ -27,8 +27,9 @@ type studio struct {
 	kept    map[string][]upload
 	// fail notes a fault of the world.
 	fail func(format string, args ...any)
-	// quiet is how many steps were after the last fault.
-	quiet int
+	// calm is how many steps were after the last fault, and spoiled whether a function went back by itself.
+	calm    int
+	spoiled bool
 }
 
 // upload is one of a function.
@@ -62,9 +63,13 @@ func (s *studio) add(ctx context.Context, config string) error {
 
 // step changes a config or a function.
 func (s *studio) step(ctx context.Context, config string, renewed bool) (err error) {
-	if renewed && s.quiet < 3 { // later than that, there may be no tickets for it
-		s.quiet++
-		return s.spoil(ctx, lane.FunctionOf(string(lane.Hosted)))
+	if renewed {
+		if s.calm++; s.calm > 3 { // what waits now gets no help from a change
+			return workload.ErrSettled
+		}
+		if !s.spoiled {
+			return s.spoil(ctx, string(lane.Hosted))
+		}
 	}
 	switch what := s.Random.IntN(16); what {
 	case 0, 1:
@@ -180,8 +185,9 @@ func (s *studio) upload(ctx context.Context, config string) error {
 }
 
 // spoil uploads an edition that fails, and waits until the function goes back by itself, if it runs one that worked.
-func (s *studio) spoil(ctx context.Context, name string) error {
-	ctx, cancel := context.WithTimeout(as(ctx, "studio"), returnTime)
+func (s *studio) spoil(life context.Context, config string) error {
+	name := lane.FunctionOf(config)
+	ctx, cancel := context.WithTimeout(as(life, "studio"), returnTime)
 	defer cancel()
 	runs := func() (client.FunctionVersion, error) {
 		versions, err := s.registry.GetFunctionVersions(ctx, name)
@@ -192,10 +198,13 @@ func (s *studio) spoil(ctx context.Context, name string) error {
 		return versions[i], nil
 	}
 	good, err := runs()
+	if client.Status(err) == http.StatusNotFound { // a DELETE came late
+		return s.upload(life, config)
+	}
 	if err != nil || !good.Worked {
 		return err
 	}
-	s.quiet = 3
+	s.spoiled = true
 	if _, err := s.registry.CanaryFunction(ctx, name, client.CanaryRequest{}); err != nil {
 		return err
 	}

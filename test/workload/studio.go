@@ -31,13 +31,18 @@ type Studio struct {
 	Good []string
 	// Pace is the time from one change to the next, on average.
 	Pace time.Duration
-	// Step makes a change, of a config it may be. renewed: there are no faults any more.
+	// Step makes a change, of a config it may be. renewed: there are no faults any more. It returns ErrSettled when all
+	// is to stay as it is.
 	Step func(ctx context.Context, config string, renewed bool) error
 	// Vary changes a config and its settings; may be nil.
 	Vary func(c *client.Config, s *history.Settings)
 	// generation is the generation of the settings that were put last.
 	generation int64
+	settled    bool
 }
+
+// ErrSettled ends the changes of a studio.
+var ErrSettled = errors.New("all configs are in place and stay")
 
 const (
 	// uploadTime is how long the answer to an upload may take, which comes after the module was compiled.
@@ -56,7 +61,11 @@ func (s *Studio) work(ctx, after, faults context.Context) error {
 				return err
 			}
 		}
-		if err := s.Step(after, s.Good[s.Random.IntN(len(s.Good))], renewed); err != nil {
+		err := s.Step(after, s.Good[s.Random.IntN(len(s.Good))], renewed)
+		if s.settled = errors.Is(err, ErrSettled); s.settled {
+			return nil
+		}
+		if err != nil {
 			return err
 		}
 	}

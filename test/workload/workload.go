@@ -116,7 +116,9 @@ func (w *Workload) Close(ctx context.Context) error {
 	w.endArrivals()
 	w.arriving.Wait()
 	for _, s := range w.Studios {
-		w.failed = errors.Join(w.failed, s.renew(ctx))
+		if !s.settled {
+			w.failed = errors.Join(w.failed, s.renew(ctx))
+		}
 	}
 	return w.failed
 }

@@ -15,6 +15,9 @@ func (all *changes) checkUpload(m *model, p *Promise, t *ticket, made history.Pr
 	// A run has the time of its request. A runner runs the upload that it has when the request arrives, and a match is
 	// claimed when the run has ended.
 	claimed, one := t.result().To.Millis(), m.matchOf(t)
+	if m.isShakenTicket(t.id) {
+		one = nil // it may be another match than the result's, which a failover undid
+	}
 	if one != nil && one.first != nil {
 		claimed = one.first.Time + clockError.Milliseconds()
 	}
@@ -35,7 +38,7 @@ func (all *changes) checkUpload(m *model, p *Promise, t *ticket, made history.Pr
 			function.name, began, made.Edition)
 		return
 	}
-	if put.Version != 0 && one != nil && one.first != nil && !m.isShakenMatch(one.id) && !m.isShakenTicket(t.id) &&
+	if put.Version != 0 && one != nil && one.first != nil && !m.isShakenMatch(one.id) &&
 		one.first.Config == made.Settings.Config && one.first.Upload != put.Version {
 		p.fail("%s: match %s is of upload %d of %s, and its function was upload %d", t.project, one.id, one.first.Upload,
 			function.name, put.Version)
