@@ -321,7 +321,6 @@ func (s *slot) keepLess(err error, stats *pb.RunStats) {
 // check gives the function the tickets that it left over once more, after the answer was sent. When it finds matches
 // among them, no instance of this upload keeps tickets any more.
 func (s *slot) check(invoker *invocation.Invoker, r *run, instance Instance) error {
-	// mistake unkept: return nil
 	err := invoker.Check(r.life, &r.Run, instance, s.needs)
 	failed, wrong := errors.AsType[invocation.CheckError](err)
 	s.f.env.metrics.recordCheck(s.f.life, s.f.labels, err)

@@ -67,8 +67,6 @@ func All() []Mistake {
 		{Name: "youngest", Promise: 11, Alone: true, Says: "The youngest member follows a leader."},
 		{Name: "straggler", Promise: 11, Says: "A search goes on when a member leaves."},
 		{Name: "unready", Promise: 11, Alone: true, Says: "A search begins though a member is not ready."},
-		{Name: "unkept", Promise: 5, Simulated: true,
-			Says: "What a function that keeps its tickets proposed in vain does not come again."},
 		{Name: "stale", Promise: 6, Simulated: true, Says: "A runner goes on with the first upload that it has."},
 		{Name: "mislabel", Promise: 6, Simulated: true, Says: "A match names another upload than that which made it."},
 		{Name: "backward", Promise: 6, Simulated: true, Says: "What goes back is the number of the upload, not its module."},

@@ -212,7 +212,6 @@ func (k *IncrementalSelection) Propose(number uint32) bool {
 		k.waiting.remove(slot)
 		k.live--
 		k.proposed = append(k.proposed, slot)
-		// mistake unkept: k.proposed = k.proposed[:0]
 	}
 	return true
 }
