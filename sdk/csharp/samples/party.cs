@@ -32,10 +32,12 @@ static class PartyOfTwo
             return;
         }
         var party = r.Value;
+        var ended = false;
         Console.WriteLine("code " + party.State.Code);
         party.OnUpdate(u =>
         {
             if (u.State == PartyState.Left) over = true;
+            if (u.State == PartyState.Party && ended && u.Party.Members.Count == 1) party.Leave();
             if (u.State == PartyState.Party && party.Leads && u.Party.Members.Count == 2 && party.Search == null)
             {
                 party.Start(new SearchOptions { Attributes = new Dictionary<string, double> { ["skill"] = 1200 } });
@@ -44,7 +46,9 @@ static class PartyOfTwo
             u.Search.OnUpdate(s => // all members follow the same ticket
             {
                 if (s.State == SearchState.Matched) Console.WriteLine("connection " + s.Match.Connection);
-                if (s.Ended) party.Leave();
+                ended = s.Ended;
+                // The party forgets its search when a member leaves: the leader leaves last, so that all have seen it.
+                if (ended && (!party.Leads || party.State.Members.Count == 1)) party.Leave();
             });
         });
     }

@@ -62,6 +62,7 @@ static class FakeTest
         DeclinesCancelsAndErrors();
         Parties();
         Restores();
+        DisposesWithinACallback();
     }
 
     static void Searches()
@@ -138,5 +139,21 @@ static class FakeTest
         Until("she searches again", () => again.Is(SearchState.Searching), again);
         fake.Match(new[] { "ada" });
         Until("she is matched", () => again.Is(SearchState.Matched), again);
+    }
+    static void DisposesWithinACallback()
+    {
+        var fake = new FakeService(100);
+        var ada = new Player(fake, "ada");
+        ada.Follow(ada.Matchmaker.Search());
+        Until("she searches", () => ada.Is(SearchState.Searching), ada);
+        ada.Search.OnUpdate(u =>
+        {
+            ada.Update = u;
+            if (u.Ended) ada.Matchmaker.Dispose();
+        });
+        fake.Match(new[] { "ada" });
+        Until("she is matched", () => ada.Is(SearchState.Matched), ada);
+        ada.Search.Cancel();
+        ada.Matchmaker.Pump();
     }
 }
