@@ -136,8 +136,9 @@ $(addprefix $(TOOLS)/,buf protoc-gen-go golangci-lint caddy):
 	@echo "building $(@F), once"
 	@GOBIN=$(TOOLS) GOWORK=off go install -v $(MODULE) 2>&1 | .ci/progress; exit $${PIPESTATUS[0]}
 
-.PHONY: sdk sdk-typescript sdk-cpp sdk-csharp sdk-conformance
-sdk: $(call parts,sdk,typescript cpp csharp conformance) ## Build and test the SDKs, and pack them into bin/sdk/; PART=typescript,cpp,csharp,conformance
+.PHONY: sdk sdk-typescript sdk-cpp sdk-csharp sdk-unity sdk-unreal sdk-godot sdk-conformance
+sdk: $(call parts,sdk,typescript cpp csharp unity unreal godot conformance) ## Build and test the SDKs, and pack them into bin/sdk/
+## PART=typescript,cpp,csharp,unity,unreal,godot,conformance: some of them
 # With the samples of all languages, and a page in Chromium.
 sdk-typescript: redis build browser typescript sdk-csharp
 	$(call build,bin/samples/,./pkg/client/samples/...)
@@ -154,7 +155,7 @@ sdk-cpp:
 			-DMATCHMAKER_SANITIZE=$$([ $$compiler = g++ ] && echo ON || echo OFF) >bin/cpp.log && \
 		cmake --build bin/cpp/$$compiler -j 2 >bin/cpp.log 2>&1 || { cat bin/cpp.log; exit 1; }; \
 		bin/cpp/$$compiler/fake-test || exit 1; done
-	@tar -czf bin/sdk/matchmaker-cpp-0.1.0.tar.gz --transform 's|^|matchmaker-cpp-0.1.0/|' LICENSE -C sdk/cpp .
+	@go run ./sdk/pack --out bin/sdk cpp
 # As C# 7, which Unity's and Mono's compilers read.
 MCS := mcs -langversion:7 -warnaserror -lib:bin/csharp -r:System.Net.Http.dll -r:System.Numerics.dll
 sdk-csharp:
@@ -165,8 +166,16 @@ sdk-csharp:
 	@$(MCS) -r:Matchmaking.dll -out:bin/csharp/test.exe sdk/csharp/test/FakeTest.cs && mono bin/csharp/test.exe
 	@for sample in sdk/csharp/samples/*.cs; do \
 		$(MCS) -r:Matchmaking.dll -out:bin/csharp/$$(basename $$sample .cs).exe $$sample || exit 1; done
-	@tar -czf bin/sdk/matchmaker-csharp-0.1.0.tar.gz --transform 's|^|matchmaker-csharp-0.1.0/|' LICENSE \
-		-C bin/csharp Matchmaking.dll -C $(CURDIR)/sdk/csharp README.md samples src
+	@go run ./sdk/pack --out bin/sdk csharp
+# The package as it is installed, on a stand-in for Unity.
+UNITY := $(MCS) -lib:bin/unity -r:UnityEngine.dll
+sdk-unity: sdk-csharp
+	@rm -rf bin/unity && mkdir -p bin/unity && go run ./sdk/pack --out bin/sdk unity && tar -xzf bin/sdk/dev.matchmaker.client-*.tgz -C bin/unity
+	@cp bin/csharp/Matchmaking.dll bin/unity && $(MCS) -r:Matchmaking.dll -target:library -out:bin/unity/UnityEngine.dll sdk/unity/test/UnityEngine.cs
+	@$(UNITY) -target:library -out:bin/unity/Package.dll bin/unity/package/Runtime/*.cs bin/unity/package/Runtime/Core/*.cs
+	@$(UNITY) -r:Package.dll -define:UNITY -out:bin/unity/driver.exe sdk/csharp/test/Driver.cs
+	@$(UNITY) -r:Package.dll -target:library -out:bin/unity/samples.dll bin/unity/package/Samples~/*/*.cs
+	@$(UNITY) -r:Package.dll -out:bin/unity/play.exe sdk/unity/test/Play.cs bin/unity/package/Tests/Runtime/*.cs && mono bin/unity/play.exe
 
 DRIVERS := --driver Go=bin/conformance/driver --driver 'TypeScript=node sdk/typescript/conformance.mjs' \
 	--driver C++=bin/cpp/g++/driver --driver 'C\#=mono bin/csharp/driver.exe'

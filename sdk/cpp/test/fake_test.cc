@@ -29,6 +29,7 @@ struct Player {
     CHECK(r);
     party = r.value;
     party->onUpdate([this](const PartyUpdate& u) {
+      CHECK(u.party.search.has_value() == (party->search() != nullptr));  // known as soon as the party is
       if (u.state == PartyUpdate::State::Search) follow(u.search);
       if (u.state == PartyUpdate::State::Left) left = u.reason;
     });

@@ -31,6 +31,7 @@ static class FakeTest
             Party = r.Value;
             Party.OnUpdate(u =>
             {
+                Check(u.Party.Search == null == (Party.Search == null), "the search is known as soon as the party is");
                 if (u.State == PartyState.Search) Follow(u.Search);
                 if (u.State == PartyState.Left) Left = u.Reason;
             });

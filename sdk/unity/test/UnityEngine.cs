@@ -144,7 +144,7 @@ namespace UnityEngine.Networking
         }
     }
 
-    public sealed class UnityWebRequest : IHttpListener, IDisposable
+    public sealed class UnityWebRequest : IDisposable
     {
         public enum Result { InProgress, Success, ConnectionError, ProtocolError, DataProcessingError }
 
@@ -179,7 +179,7 @@ namespace UnityEngine.Networking
         public UnityWebRequestAsyncOperation SendWebRequest()
         {
             if (uploadHandler != null) call.Body = System.Text.Encoding.UTF8.GetString(uploadHandler.Data);
-            id = Frame.Network.Start(call, this);
+            id = Frame.Network.Start(call, new Listener { Of = this });
             return new UnityWebRequestAsyncOperation();
         }
 
@@ -191,21 +191,27 @@ namespace UnityEngine.Networking
             disposed = true;
         }
 
-        void IHttpListener.OnHead(int status, Dictionary<string, string> answer)
-        {
-            responseCode = status;
-            headers = answer.ToDictionary(h => h.Key.Substring(0, 1).ToUpperInvariant() + h.Key.Substring(1), h => h.Value);
-        }
-
-        void IHttpListener.OnData(byte[] bytes, int count) => downloadHandler.Give(bytes, count);
-
-        void IHttpListener.OnEnd(string failure)
+        void End(string failure)
         {
             isDone = true;
             var redirects = responseCode / 100 == 3 && redirectLimit == 0;
             error = failure ?? (redirects ? "Redirect limit exceeded" : responseCode >= 400 ? "HTTP/1.1 " + responseCode : null);
             if (failure != null || redirects) result = Result.ConnectionError;
             else result = responseCode >= 400 ? Result.ProtocolError : Result.Success;
+        }
+
+        sealed class Listener : IHttpListener
+        {
+            internal UnityWebRequest Of;
+
+            public void OnHead(int status, Dictionary<string, string> answer)
+            {
+                Of.responseCode = status;
+                Of.headers = answer.ToDictionary(h => h.Key.Substring(0, 1).ToUpperInvariant() + h.Key.Substring(1), h => h.Value);
+            }
+
+            public void OnData(byte[] bytes, int count) => Of.downloadHandler.Give(bytes, count);
+            public void OnEnd(string failure) => Of.End(failure);
         }
     }
 }
