@@ -177,6 +177,18 @@ sdk-unity: sdk-csharp
 	@$(UNITY) -r:Package.dll -target:library -out:bin/unity/samples.dll bin/unity/package/Samples~/*/*.cs
 	@$(UNITY) -r:Package.dll -out:bin/unity/play.exe sdk/unity/test/Play.cs bin/unity/package/Tests/Runtime/*.cs && mono bin/unity/play.exe
 
+# The plugin as it is installed, on stand-ins for Unreal's types. What it includes of Unreal's is one file.
+UNREAL := bin/unreal/Matchmaker/Source/Matchmaking
+sdk-unreal:
+	@./.ci/install-sdk
+	@rm -rf bin/unreal && mkdir -p bin/unreal && go run ./sdk/pack --out bin/sdk unreal && cd bin/unreal && cmake -E tar xf ../sdk/matchmaker-unreal-*.zip
+	@for header in $$(grep -ohE '^#include "[^"]*"' sdk/unreal/Source/*/*/*.h sdk/unreal/Source/*/*/*.cpp | cut -d '"' -f 2); do \
+		[ -n "$$(find $(UNREAL) -path "*/$$header")" ] || { mkdir -p bin/unreal/stub/$$(dirname $$header) && \
+			echo '#include "Unreal.h"' >bin/unreal/stub/$$header; }; done
+	@cmake -S sdk/unreal/test -B bin/unreal/build -DSOURCE=$(CURDIR)/$(UNREAL) -DSTUB=$(CURDIR)/bin/unreal/stub \
+		-DCMAKE_CXX_COMPILER=clang++ >bin/unreal.log && cmake --build bin/unreal/build -j 2 >bin/unreal.log 2>&1 || { cat bin/unreal.log; exit 1; }
+	@bin/unreal/build/play
+
 DRIVERS := --driver Go=bin/conformance/driver --driver 'TypeScript=node sdk/typescript/conformance.mjs' \
 	--driver C++=bin/cpp/g++/driver --driver 'C\#=mono bin/csharp/driver.exe'
 sdk-conformance: sdk-typescript sdk-cpp sdk-csharp

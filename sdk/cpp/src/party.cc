@@ -84,7 +84,7 @@ class PartyJob final : public Party, public Job, public Followed, public std::en
   bool take(const std::string& event, const Json& data) override {
     if (event == "party") {
       see(data);
-    } else if (event == "ended" && !leaving_) {
+    } else if (event == "ended") {
       std::string reason = "gone";
       read(data["reason"], reason);
       end(reason);

@@ -21,6 +21,7 @@ static class PartyOfTwo
         if (args.Length > 0) matchmaker.JoinParty(args[0], own, Follow);
         else matchmaker.CreateParty(own, 2, Follow);
         while (!over) matchmaker.Pump(20);
+        Environment.Exit(0); // at the end of Main, Mono may wait for its network threads
     }
 
     static void Follow(Result<Party> r)

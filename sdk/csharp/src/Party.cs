@@ -121,7 +121,7 @@ namespace Matchmaking
         bool IFollowed.Take(string kind, Json data)
         {
             if (kind == "party") See(data);
-            else if (kind == "ended" && !leaving) End(data["reason"].String ?? "gone");
+            else if (kind == "ended") End(data["reason"].String ?? "gone");
             return !life.On;
         }
 

@@ -61,7 +61,7 @@ class Seats {
  public:
   virtual ~Seats() = default;
   /** An error says nothing of the pass: the keys could not be read. */
-  virtual void check(const std::string& pass, std::function<void(const Result<Seat>&)> done) = 0;
+  virtual void (check)(const std::string& pass, std::function<void(const Result<Seat>&)> done) = 0;
 };
 
 std::shared_ptr<Seats> seats(Matchmaker& matchmaker, SeatOptions o);
