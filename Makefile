@@ -186,7 +186,7 @@ sdk-unreal:
 		[ -n "$$(find $(UNREAL) -path "*/$$header")" ] || { mkdir -p bin/unreal/stub/$$(dirname $$header) && \
 			echo '#include "Unreal.h"' >bin/unreal/stub/$$header; }; done
 	@cmake -S sdk/unreal/test -B bin/unreal/build -DSOURCE=$(CURDIR)/$(UNREAL) -DSTUB=$(CURDIR)/bin/unreal/stub \
-		-DCMAKE_CXX_COMPILER=clang++ >bin/unreal.log && cmake --build bin/unreal/build -j 2 >bin/unreal.log 2>&1 || { cat bin/unreal.log; exit 1; }
+		-DCMAKE_CXX_COMPILER=g++ >bin/unreal.log && cmake --build bin/unreal/build -j 2 >bin/unreal.log 2>&1 || { cat bin/unreal.log; exit 1; }
 	@bin/unreal/build/play
 
 DRIVERS := --driver Go=bin/conformance/driver --driver 'TypeScript=node sdk/typescript/conformance.mjs' \
