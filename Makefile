@@ -189,9 +189,18 @@ sdk-unreal:
 		-DCMAKE_CXX_COMPILER=g++ >bin/unreal.log && cmake --build bin/unreal/build -j 2 >bin/unreal.log 2>&1 || { cat bin/unreal.log; exit 1; }
 	@bin/unreal/build/play
 
+# The addon of Godot 3 as it is installed.
+GODOT := bin/godot3
+sdk-godot:
+	@./.ci/install-sdk
+	@rm -rf $(GODOT) && mkdir -p $(GODOT) && go run ./sdk/pack --out bin/sdk godot3 godot4 && cd $(GODOT) && cmake -E tar xf ../sdk/matchmaker-godot3-*.zip
+	@cp sdk/godot/test/project.godot $(GODOT) && go test -count=1 ./sdk/pack
+
 DRIVERS := --driver Go=bin/conformance/driver --driver 'TypeScript=node sdk/typescript/conformance.mjs' \
-	--driver C++=bin/cpp/g++/driver --driver 'C\#=mono bin/csharp/driver.exe'
-sdk-conformance: sdk-typescript sdk-cpp sdk-csharp
+	--driver C++=bin/cpp/g++/driver --driver 'C\#=mono bin/csharp/driver.exe' \
+	--driver 'Unity=mono bin/unity/driver.exe' --driver Unreal=bin/unreal/build/driver \
+	--driver 'Godot=node sdk/godot/test/driver.mjs $(CURDIR)/$(GODOT) $(CURDIR)/sdk/godot/test/driver.gd'
+sdk-conformance: sdk-typescript sdk-cpp sdk-csharp sdk-unity sdk-unreal sdk-godot
 	$(call build,bin/conformance/,./sdk/conformance ./sdk/conformance/driver)
 	bin/conformance/conformance --into docs/clients.md $(DRIVERS)
 	bin/conformance/conformance --wrong --patience 4s $(DRIVERS)

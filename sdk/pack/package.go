@@ -54,8 +54,7 @@ var packages = []bundle{
 func godot(version string) []source {
 	return []source{
 		{from: "LICENSE", to: "LICENSE"}, {from: "sdk/godot/README.md", to: "README.md"},
-		{from: "sdk/godot/client", to: "client"}, {from: "sdk/godot/samples", to: "samples"},
-		{from: "sdk/godot/" + version, to: "."},
+		{from: "sdk/godot/client", to: "client"}, {from: "sdk/godot/" + version, to: "."},
 	}
 }
 

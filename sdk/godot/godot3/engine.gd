@@ -1,6 +1,8 @@
 # What differs between versions of Godot: this file is Godot 3's. There, float() has 24 bits, and so no place in the client.
 
 static func parse(text):
+	if text == "":
+		return null
 	var result = JSON.parse(text)
 	return result.result if result.error == OK else null
 

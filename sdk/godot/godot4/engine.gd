@@ -1,6 +1,8 @@
 # What differs between versions of Godot: this file is Godot 4's.
 
 static func parse(text):
+	if text == "":
+		return null
 	var json_parser = JSON.new()
 	return json_parser.data if json_parser.parse(text) == OK else null
 
