@@ -1,5 +1,5 @@
-// Command pack packs the clients of the engines into the archives that their users install. The same sources and
-// version give the same bytes.
+// Command pack packs clients into the archives that their users install, and prints the archives' names. The same
+// sources and version give the same bytes.
 //
 //	go run ./sdk/pack --out bin/sdk unity unreal
 package main
@@ -55,6 +55,7 @@ func run(args []string) error {
 		if err := write(file, versioned.Replace(p.folder), files, time.Unix(*at, 0).UTC()); err != nil {
 			return err
 		}
+		fmt.Println(filepath.Base(file))
 	}
 	return nil
 }

@@ -1,5 +1,6 @@
 // What games do with the service in memory.
 using System;
+using System.Globalization;
 using System.Linq;
 using Matchmaking;
 
@@ -57,7 +58,21 @@ static class FakeTest
         Check(holds(), what);
     }
 
+    /// <summary>A game may have a decimal comma, or a language in which i is not the small I.</summary>
     static void Main()
+    {
+        foreach (var culture in new[] { "de-DE", "tr-TR" })
+        {
+            CultureInfo.CurrentCulture = CultureInfo.DefaultThreadCurrentCulture = new CultureInfo(culture);
+            Check((1.5).ToString() == "1,5", "a decimal comma");
+            Check(Json.Of(1234567.5).ToString() == "1234567.5", "a number is written with a dot");
+            Check(Json.Parse("1234567.5").Number == 1234567.5 && Json.Parse("1,5") == null, "and read with a dot");
+            Check(new Error(Code.Invalid, "").Name == "invalid", "a code is the same word");
+            All();
+        }
+    }
+
+    static void All()
     {
         Searches();
         DeclinesCancelsAndErrors();
