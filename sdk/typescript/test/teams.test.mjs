@@ -10,15 +10,16 @@ import { bin, start } from './service.mjs'
 
 const origin = await pages(test)
 const { url, options, mm, config } = await start(test, { origins: origin })
-mm('function', 'put', 'rules', join(bin, 'functions/rules.zip'))
+for (const name of ['rules', 'arena']) mm('function', 'put', name, join(bin, `functions/${name}.zip`))
 const matchmaking = {
   targetFunction: { name: 'rules' },
   config: {
     numbers: ['skill'], teams: [{ name: 'team', copies: 2, size: 5 }],
-    rules: [{ name: 'similar', spread: 'skill', max: 500 }], backfill: {},
+    rules: [{ name: 'similar', spread: 'skill', max: 500 }],
   },
 }
-for (const name of ['open', 'games']) config(name, { matchmaking }, 'rules')
+config('open', { matchmaking })
+config('games', {}, 'arena') // fills running games
 
 /** What a sample prints behind a word. */
 function play(token, word, command, ...args) {
