@@ -107,7 +107,8 @@ func TestUnityMetas(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"package.json.meta": "c825c5c558141b49d34b26b34d2dca34", "Runtime/Core/Matchmaker.cs.meta": "b397841517ef8f5bc02428144bac9df1",
+		"package.json.meta":               "c825c5c558141b49d34b26b34d2dca34",
+		"Runtime/Core/Matchmaker.cs.meta": "b397841517ef8f5bc02428144bac9df1",
 	} {
 		if got := string(guidLine.FindSubmatch(files[name])[1]); got != want {
 			t.Errorf("%s has the GUID %s, and had %s", name, got, want)
@@ -188,7 +189,8 @@ func TestUnrealPlugin(t *testing.T) {
 	if !bytes.Contains(files[module+p.Modules[0].Name+".Build.cs"], []byte("class "+p.Modules[0].Name+" : ModuleRules")) {
 		t.Error("the module has no rules")
 	}
-	if !bytes.Contains(files[module+"Private/MatchmakingModule.cpp"], []byte("IMPLEMENT_MODULE(FDefaultModuleImpl, "+p.Modules[0].Name+")")) {
+	implemented := []byte("IMPLEMENT_MODULE(FDefaultModuleImpl, " + p.Modules[0].Name + ")")
+	if !bytes.Contains(files[module+"Private/MatchmakingModule.cpp"], implemented) {
 		t.Error("the module is not implemented")
 	}
 	if files["Resources/Icon128.png"] == nil || files["Config/FilterPlugin.ini"] == nil {
@@ -214,7 +216,8 @@ func TestUnrealPlugin(t *testing.T) {
 		if last := includes[len(includes)-1]; last != `#include "`+strings.TrimSuffix(base, ".h")+`.generated.h"` {
 			t.Errorf("%s: the last include is %s", name, last)
 		}
-		if bytes.Contains(content, []byte("UCLASS(")) && files[module+"Private/"+strings.TrimSuffix(base, ".h")+".cpp"] == nil {
+		source := module + "Private/" + strings.TrimSuffix(base, ".h") + ".cpp"
+		if bytes.Contains(content, []byte("UCLASS(")) && files[source] == nil {
 			t.Errorf("%s has no .cpp", name)
 		}
 	}

@@ -47,7 +47,10 @@ var packages = []bundle{
 		},
 	}},
 	{name: "godot3", file: "matchmaker-godot3-VERSION.zip", folder: "addons/matchmaker/", from: godot("godot3")},
-	{name: "godot4", file: "matchmaker-godot4-VERSION.zip", folder: "addons/matchmaker/", from: godot("godot4"), companions: uids},
+	{
+		name: "godot4", file: "matchmaker-godot4-VERSION.zip", folder: "addons/matchmaker/", from: godot("godot4"),
+		companions: uids,
+	},
 }
 
 // godot are the sources for a version of Godot: the client, which all versions read, and what differs.
