@@ -27,6 +27,7 @@ var party
 var cancelling = false
 
 func _init():
+	Engine.target_fps = 200
 	socket.connect_to_host("127.0.0.1", int(OS.get_environment("DRIVER_PORT")))
 
 func _idle(_delta):

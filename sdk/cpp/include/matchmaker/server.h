@@ -60,7 +60,7 @@ struct Seat {
 class Seats {
  public:
   virtual ~Seats() = default;
-  /** An error says nothing of the pass: the keys could not be read. */
+  /** An error says nothing of the pass: the keys could not be read. In parentheses, since Unreal has a macro check. */
   virtual void (check)(const std::string& pass, std::function<void(const Result<Seat>&)> done) = 0;
 };
 

@@ -122,5 +122,35 @@ namespace Matchmaking.Tests
             yield return Until(() => match.IsCompleted);
             Assert.AreEqual("127.0.0.1:7777", match.Result.Connection);
         }
+
+        sealed class Listener : IHttpListener
+        {
+            internal int Status;
+            internal bool Ended;
+
+            public void OnHead(int status, Dictionary<string, string> headers) => Status = status;
+
+            public void OnData(byte[] bytes, int count)
+            {
+            }
+
+            public void OnEnd(string failure) => Ended = failure == null;
+        }
+
+        /// <summary>Where streams are kept back, the client goes on with held requests at once.</summary>
+        [UnityTest]
+        public IEnumerator StreamsAreRefused()
+        {
+            var transport = new UnityTransport(false);
+            var listener = new Listener();
+            var call = new HttpCall { Method = "GET", Url = "http://nowhere.invalid" };
+            call.Headers.Add(new KeyValuePair<string, string>("Accept", "text/event-stream, application/problem+json"));
+            transport.Start(call, listener);
+            Assert.AreEqual(0, listener.Status); // it is told within Pump
+            yield return null;
+            transport.Pump(0);
+            Assert.AreEqual(406, listener.Status);
+            Assert.IsTrue(listener.Ended);
+        }
     }
 }
