@@ -136,10 +136,11 @@ $(addprefix $(TOOLS)/,buf protoc-gen-go golangci-lint caddy):
 	@echo "building $(@F), once"
 	@GOBIN=$(TOOLS) GOWORK=off go install -v $(MODULE) 2>&1 | .ci/progress; exit $${PIPESTATUS[0]}
 
-.PHONY: sdk sdk-typescript sdk-cpp sdk-csharp sdk-conformance
-sdk: $(call parts,sdk,typescript cpp csharp conformance) ## Build and test the SDKs, and pack them into bin/sdk/; PART=typescript,cpp,csharp,conformance
+.PHONY: sdk sdk-typescript sdk-cpp sdk-csharp sdk-unity sdk-unreal sdk-godot sdk-conformance
+sdk: $(call parts,sdk,typescript cpp csharp unity unreal godot conformance) ## Build and test the SDKs, and pack them into bin/sdk/
+## PART=typescript,cpp,csharp,unity,unreal,godot,conformance: some of them
 # With the samples of all languages, and a page in Chromium.
-sdk-typescript: redis build browser typescript sdk-csharp
+sdk-typescript: redis build browser typescript sdk-csharp sdk-cpp
 	$(call build,bin/samples/,./pkg/client/samples/...)
 	@cd sdk/typescript && npm test --silent
 .PHONY: typescript
@@ -149,12 +150,14 @@ typescript:
 # With both compilers, and with sanitizers by the first.
 sdk-cpp:
 	@./.ci/install-sdk
+	@[ -d bin/locale ] || { mkdir -p bin/locale && localedef -i de_DE -f UTF-8 bin/locale/de_DE.UTF-8; }
+	@echo leak:argz_add_sep >bin/leaks # what the C library keeps of LOCPATH
 	@mkdir -p bin/sdk && for compiler in g++ clang++; do \
 		cmake -S sdk/cpp -B bin/cpp/$$compiler -DCMAKE_CXX_COMPILER=$$compiler -DMATCHMAKER_TESTS=ON \
 			-DMATCHMAKER_SANITIZE=$$([ $$compiler = g++ ] && echo ON || echo OFF) >bin/cpp.log && \
 		cmake --build bin/cpp/$$compiler -j 2 >bin/cpp.log 2>&1 || { cat bin/cpp.log; exit 1; }; \
-		bin/cpp/$$compiler/fake-test || exit 1; done
-	@tar -czf bin/sdk/matchmaker-cpp-0.1.0.tar.gz --transform 's|^|matchmaker-cpp-0.1.0/|' LICENSE -C sdk/cpp .
+		LOCPATH=bin/locale LSAN_OPTIONS=print_suppressions=0:suppressions=bin/leaks bin/cpp/$$compiler/fake-test || exit 1; done
+	@go run ./sdk/pack --out bin/sdk cpp
 # As C# 7, which Unity's and Mono's compilers read.
 MCS := mcs -langversion:7 -warnaserror -lib:bin/csharp -r:System.Net.Http.dll -r:System.Numerics.dll
 sdk-csharp:
@@ -165,12 +168,41 @@ sdk-csharp:
 	@$(MCS) -r:Matchmaking.dll -out:bin/csharp/test.exe sdk/csharp/test/FakeTest.cs && mono bin/csharp/test.exe
 	@for sample in sdk/csharp/samples/*.cs; do \
 		$(MCS) -r:Matchmaking.dll -out:bin/csharp/$$(basename $$sample .cs).exe $$sample || exit 1; done
-	@tar -czf bin/sdk/matchmaker-csharp-0.1.0.tar.gz --transform 's|^|matchmaker-csharp-0.1.0/|' LICENSE \
-		-C bin/csharp Matchmaking.dll -C $(CURDIR)/sdk/csharp README.md samples src
+	@go run ./sdk/pack --out bin/sdk csharp
+# The package as it is installed, on a stand-in for Unity.
+UNITY := $(MCS) -lib:bin/unity -r:UnityEngine.dll
+sdk-unity: sdk-csharp
+	@rm -rf bin/unity && mkdir -p bin/unity && go run ./sdk/pack --out bin/sdk unity && tar -xzf bin/sdk/dev.matchmaker.client-*.tgz -C bin/unity
+	@cp bin/csharp/Matchmaking.dll bin/unity && $(MCS) -r:Matchmaking.dll -target:library -out:bin/unity/UnityEngine.dll sdk/unity/test/UnityEngine.cs
+	@$(UNITY) -target:library -out:bin/unity/Package.dll bin/unity/package/Runtime/*.cs bin/unity/package/Runtime/Core/*.cs
+	@$(UNITY) -r:Package.dll -define:UNITY -out:bin/unity/driver.exe sdk/csharp/test/Driver.cs
+	@$(UNITY) -r:Package.dll -target:library -out:bin/unity/samples.dll bin/unity/package/Samples~/*/*.cs
+	@$(UNITY) -r:Package.dll -out:bin/unity/play.exe sdk/unity/test/Play.cs bin/unity/package/Tests/Runtime/*.cs && mono bin/unity/play.exe
+
+# The plugin as it is installed, on stand-ins for Unreal's types. What it includes of Unreal's is one file.
+UNREAL := bin/unreal/Matchmaker/Source/Matchmaking
+sdk-unreal:
+	@./.ci/install-sdk
+	@rm -rf bin/unreal && mkdir -p bin/unreal && go run ./sdk/pack --out bin/sdk unreal && cd bin/unreal && cmake -E tar xf ../sdk/matchmaker-unreal-*.zip
+	@for header in $$(grep -ohE '^#include "[^"]*"' sdk/unreal/Source/*/*/*.h sdk/unreal/Source/*/*/*.cpp | cut -d '"' -f 2); do \
+		[ -n "$$(find $(UNREAL) -path "*/$$header")" ] || { mkdir -p bin/unreal/stub/$$(dirname $$header) && \
+			echo '#include "Unreal.h"' >bin/unreal/stub/$$header; }; done
+	@cmake -S sdk/unreal/test -B bin/unreal/build -DSOURCE=$(CURDIR)/$(UNREAL) -DSTUB=$(CURDIR)/bin/unreal/stub \
+		-DCMAKE_CXX_COMPILER=g++ >bin/unreal.log && cmake --build bin/unreal/build -j 2 >bin/unreal.log 2>&1 || { cat bin/unreal.log; exit 1; }
+	@bin/unreal/build/play
+
+# The addon of Godot 3 as it is installed.
+GODOT := bin/godot3
+sdk-godot:
+	@./.ci/install-sdk
+	@rm -rf $(GODOT) && mkdir -p $(GODOT) && go run ./sdk/pack --out bin/sdk godot3 godot4 && cd $(GODOT) && cmake -E tar xf ../sdk/matchmaker-godot3-*.zip
+	@cp sdk/godot/test/project.godot $(GODOT) && go test -count=1 ./sdk/pack
 
 DRIVERS := --driver Go=bin/conformance/driver --driver 'TypeScript=node sdk/typescript/conformance.mjs' \
-	--driver C++=bin/cpp/g++/driver --driver 'C\#=mono bin/csharp/driver.exe'
-sdk-conformance: sdk-typescript sdk-cpp sdk-csharp
+	--driver C++=bin/cpp/g++/driver --driver 'C\#=mono bin/csharp/driver.exe' \
+	--driver 'Unity=mono bin/unity/driver.exe' --driver Unreal=bin/unreal/build/driver \
+	--driver 'Godot=node sdk/godot/test/driver.mjs $(CURDIR)/$(GODOT) $(CURDIR)/sdk/godot/test/driver.gd'
+sdk-conformance: sdk-typescript sdk-cpp sdk-csharp sdk-unity sdk-unreal sdk-godot
 	$(call build,bin/conformance/,./sdk/conformance ./sdk/conformance/driver)
 	bin/conformance/conformance --into docs/clients.md $(DRIVERS)
 	bin/conformance/conformance --wrong --patience 4s $(DRIVERS)

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"path/filepath"
+	"strconv"
+	"strings"
 )
 
 // npmFile is the name of the package for npm.
@@ -22,4 +24,14 @@ func (r *release) npm(ctx context.Context) error {
 	}
 	r.made = append(r.made, part{name: r.npmFile()})
 	return nil
+}
+
+// sdks packs the clients of the other languages and engines.
+func (r *release) sdks(ctx context.Context) error {
+	packed, err := r.command(ctx, "", nil, "go", "run", "./sdk/pack", "--out", r.out, "--version", r.number(),
+		"--time", strconv.FormatInt(r.time.Unix(), 10))
+	for _, name := range strings.Fields(string(packed)) {
+		r.made = append(r.made, part{name: name})
+	}
+	return err
 }

@@ -49,6 +49,7 @@ func (r *release) build(ctx context.Context, repository string) error {
 		{"functions", r.functions},
 		{"schema", r.schema},
 		{"npm", r.npm},
+		{"SDKs", r.sdks},
 		{"images", r.images},
 		{"chart", r.chart},
 		{"SBOM", r.bom},

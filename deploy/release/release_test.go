@@ -66,6 +66,8 @@ func TestReleaseIsComplete(t *testing.T) {
 	want := []string{
 		sums, "arena_" + n + ".zip", "duel_" + n + ".zip", "rules_" + n + ".zip", "rules_" + n + ".schema.json",
 		"matchmaker-" + n + ".tgz", "matchmaker-client-" + n + ".tgz",
+		"matchmaker-cpp-" + n + ".tar.gz", "matchmaker-csharp-" + n + ".tar.gz", "dev.matchmaker.client-" + n + ".tgz",
+		"matchmaker-unreal-" + n + ".zip", "matchmaker-godot3-" + n + ".zip", "matchmaker-godot4-" + n + ".zip",
 		"matchmaker_" + n + "_image.oci.tar", "matchmaker_" + n + "_sbom.cdx.json",
 		"matchmaker_" + n + "_linux_amd64.tar.gz", "matchmaker_" + n + "_linux_arm64.tar.gz",
 		"mm_" + n + "_linux_amd64.tar.gz", "mm_" + n + "_linux_arm64.tar.gz", "mm_" + n + "_darwin_amd64.tar.gz",

@@ -22,7 +22,7 @@ type block struct {
 var (
 	fence = regexp.MustCompile("^ *```(.*)$")
 	shell = []string{"sh", "bash", "shell", "console"}
-	other = []string{"", "cmake", "cpp", "csharp", "go", "json", "text", "ts", "yaml"}
+	other = []string{"", "cmake", "cpp", "csharp", "gdscript", "go", "json", "text", "ts", "yaml"}
 )
 
 // read returns the blocks of commands of a page: those in the language of a shell, and those with a prompt, which have

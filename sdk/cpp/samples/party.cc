@@ -9,6 +9,7 @@ int main(int count, char** arguments) {
   Matchmaker matchmaker(sampleOptions(*transport));
   std::shared_ptr<Party> party;
   bool over = false;
+  bool ended = false;
   const auto follow = [&](const Result<std::shared_ptr<Party>>& r) {
     if (!r) {
       std::cerr << r.error.playerMessage() << std::endl;
@@ -19,6 +20,7 @@ int main(int count, char** arguments) {
     std::cout << "code " << party->state().code << std::endl;
     party->onUpdate([&](const PartyUpdate& u) {
       if (u.state == PartyUpdate::State::Left) over = true;
+      if (u.state == PartyUpdate::State::Party && ended && u.party.members.size() == 1) party->leave();
       if (u.state == PartyUpdate::State::Party && party->leads() && u.party.members.size() == 2 && !u.party.search) {
         SearchOptions o;
         o.attributes = {{"skill", 1200}};
@@ -28,7 +30,9 @@ int main(int count, char** arguments) {
       u.search->onUpdate([&](const Update& s) {  // all members follow the same ticket
         if (!s.ended()) return;
         sayEnd(s);
-        party->leave();
+        ended = true;
+        // The party forgets its search when a member leaves: the leader leaves last, so that all have seen it.
+        if (!party->leads() || party->state().members.size() == 1) party->leave();
       });
     });
   };

@@ -218,7 +218,7 @@ struct FakeService::State {
     return *tickets.back();
   }
 
-  Answer answer(const Call& c, int full) {
+  Answer answer(const Call& c, int busyFor) {
     const std::string& url = c.request.url;
     const std::size_t mark = url.find('?');
     std::string path = url.substr(0, mark);
@@ -233,13 +233,13 @@ struct FakeService::State {
     for (const std::string& p : split(path, '/')) parts.push_back(unescaped(p));
     parts.resize(std::max<std::size_t>(parts.size(), 4));
     const Json body = Json::parse(c.request.body).value_or(Json());
-    if (parts[0] == "tickets") return ticketAnswer(c, parts[1], query, body, full);
+    if (parts[0] == "tickets") return ticketAnswer(c, parts[1], query, body, busyFor);
     if (parts[0] == "parties") return partyAnswer(c, parts, body);
     return refuse(404, "notFound");
   }
 
   Answer ticketAnswer(const Call& c, const std::string& below, const std::map<std::string, std::string>& query,
-                      const Json& body, int full) {
+                      const Json& body, int busyFor) {
     const auto asked = [&query](const char* name) {
       const auto q = query.find(name);
       return q == query.end() ? "" : q->second;
@@ -247,9 +247,9 @@ struct FakeService::State {
     const std::string& method = c.request.method;
     if (method == "POST" && below.empty()) {
       const std::string key = headerOf(c.request, "Idempotency-Key");
-      if (full > 0) {
+      if (busyFor > 0) {
         Answer busy = refuse(429, "tooManyTickets");
-        busy.headers.emplace_back("retry-after", std::to_string(full));
+        busy.headers.emplace_back("retry-after", std::to_string(busyFor));
         return busy;
       }
       for (const auto& t : tickets) {

@@ -14,7 +14,7 @@ class PartyJob final : public Party, public Job, public Followed, public std::en
     c_->add(shared_from_this());
     c_->add(follow(*c_, shared_from_this(), life_));
     unheard_ = true;
-    searched();
+    if (searched()) tell(State::Search);
   }
 
   const api::Party& state() const override { return update_.party; }
@@ -84,7 +84,7 @@ class PartyJob final : public Party, public Job, public Followed, public std::en
   bool take(const std::string& event, const Json& data) override {
     if (event == "party") {
       see(data);
-    } else if (event == "ended" && !leaving_) {
+    } else if (event == "ended") {
       std::string reason = "gone";
       read(data["reason"], reason);
       end(reason);
@@ -145,18 +145,19 @@ class PartyJob final : public Party, public Job, public Followed, public std::en
     const std::int64_t known = state().revision;
     if (party.revision < known) return;
     update_.party = party;
+    const bool begun = searched();  // so that the game does not begin another search when it is told of the party
     if (party.revision > known) tell(State::Party);
-    searched();
+    if (begun) tell(State::Search);
   }
 
-  /** Follows the party's search. */
-  void searched() {
+  /** Follows the party's search, and returns whether it is another one. */
+  bool searched() {
     const auto& search = state().search;
     const std::string ticket = search ? search->ticket : "";
-    if (ticket == ticket_) return;
+    if (ticket == ticket_) return false;
     ticket_ = ticket;
     search_.reset();
-    if (ticket.empty()) return;
+    if (ticket.empty()) return false;
     const auto c = c_;
     search_ = newSearch(
         c_,
@@ -165,7 +166,7 @@ class PartyJob final : public Party, public Job, public Followed, public std::en
           done({ticket, {}});
         },
         SearchOptions().timeout);
-    tell(State::Search);
+    return true;
   }
 
   void end(const std::string& reason, const Error& error = {}) {

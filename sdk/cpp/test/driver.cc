@@ -37,6 +37,12 @@ double systemTime() {
   return std::chrono::duration<double, std::milli>(since).count();
 }
 
+#ifdef DRIVER_TRANSPORT
+}  // namespace
+std::unique_ptr<matchmaker::Transport> DRIVER_TRANSPORT();
+namespace {
+#endif
+
 class Driver {
  public:
   /** Returns whether input may come. */
@@ -58,6 +64,9 @@ class Driver {
 
   void pump() {
     if (matchmaker_) {
+#ifdef DRIVER_TRANSPORT
+      usleep(2000);  // a frame
+#endif
       matchmaker_->pump(2);
     } else {
       pollfd in{0, POLLIN, 0};
@@ -84,7 +93,11 @@ class Driver {
     const double epoch = c["epoch"].number() > 0 ? c["epoch"].number() : systemTime();
     const double wrong = c["clock"].number();
     wall_ = [=] { return epoch + (systemTime() - epoch) / scale + wrong; };
+#ifdef DRIVER_TRANSPORT
+    transport_ = DRIVER_TRANSPORT();
+#else
     transport_ = curlTransport();
+#endif
     Options o;
     o.url = c["url"].string();
     o.project = c["project"].string();

@@ -1,8 +1,10 @@
 // What games do with the service in memory.
 #include "matchmaker/fake.h"
 
+#include <clocale>
 #include <cstdio>
 #include <cstdlib>
+#include <locale>
 
 using namespace matchmaker;
 
@@ -29,6 +31,7 @@ struct Player {
     CHECK(r);
     party = r.value;
     party->onUpdate([this](const PartyUpdate& u) {
+      CHECK(u.party.search.has_value() == (party->search() != nullptr));  // known as soon as the party is
       if (u.state == PartyUpdate::State::Search) follow(u.search);
       if (u.state == PartyUpdate::State::Left) left = u.reason;
     });
@@ -130,8 +133,14 @@ void testRestore() {
 }  // namespace
 
 int main() {
+  // A game may have a decimal comma, and dots between thousands.
+  CHECK(std::setlocale(LC_ALL, "de_DE.UTF-8") != nullptr);  // the Makefile says where it is
+  const std::locale before = std::locale::global(std::locale("de_DE.UTF-8"));
+  CHECK(Json(1234567.5).text() == "1234567.5" && Json(std::int64_t{1234567}).text() == "1234567");
+  CHECK(Json::parse("[1234567.5]")->items()[0].number() == 1234567.5 && !Json::parse("1,5"));
   testSearches();
   testDeclinesCancelsAndErrors();
   testParties();
   testRestore();
+  std::locale::global(before);
 }

@@ -35,5 +35,6 @@ static class Backfill
         while (open > 0) matchmaker.Pump(20);
         filler.End(e => over = true); // it is full
         while (!over) matchmaker.Pump(20);
+        Environment.Exit(0); // at the end of Main, Mono may wait for its network threads
     }
 }

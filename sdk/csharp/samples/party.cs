@@ -21,6 +21,7 @@ static class PartyOfTwo
         if (args.Length > 0) matchmaker.JoinParty(args[0], own, Follow);
         else matchmaker.CreateParty(own, 2, Follow);
         while (!over) matchmaker.Pump(20);
+        Environment.Exit(0); // at the end of Main, Mono may wait for its network threads
     }
 
     static void Follow(Result<Party> r)
@@ -32,10 +33,12 @@ static class PartyOfTwo
             return;
         }
         var party = r.Value;
+        var ended = false;
         Console.WriteLine("code " + party.State.Code);
         party.OnUpdate(u =>
         {
             if (u.State == PartyState.Left) over = true;
+            if (u.State == PartyState.Party && ended && u.Party.Members.Count == 1) party.Leave();
             if (u.State == PartyState.Party && party.Leads && u.Party.Members.Count == 2 && party.Search == null)
             {
                 party.Start(new SearchOptions { Attributes = new Dictionary<string, double> { ["skill"] = 1200 } });
@@ -44,7 +47,9 @@ static class PartyOfTwo
             u.Search.OnUpdate(s => // all members follow the same ticket
             {
                 if (s.State == SearchState.Matched) Console.WriteLine("connection " + s.Match.Connection);
-                if (s.Ended) party.Leave();
+                ended = s.Ended;
+                // The party forgets its search when a member leaves: the leader leaves last, so that all have seen it.
+                if (ended && (!party.Leads || party.State.Members.Count == 1)) party.Leave();
             });
         });
     }

@@ -26,5 +26,6 @@ static class Reconnect
         while (search == null || !search.Current.Ended) matchmaker.Pump(20);
         Console.WriteLine("connection " + search.Current.Match?.Connection);
         // When the match is over: matchmaker.Forget()
+        Environment.Exit(0); // at the end of Main, Mono may wait for its network threads
     }
 }

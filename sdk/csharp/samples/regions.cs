@@ -38,5 +38,6 @@ static class RegionPicker
         });
         while (!search.Current.Ended) matchmaker.Pump(20);
         Console.WriteLine("connection " + search.Current.Match?.Connection);
+        Environment.Exit(0); // at the end of Main, Mono may wait for its network threads
     }
 }

@@ -26,5 +26,6 @@ static class Simple
         var end = search.Current;
         if (end.State == SearchState.Failed) Console.Error.WriteLine(end.Error.PlayerMessage);
         if (end.State == SearchState.Matched) Console.WriteLine("connection " + end.Match.Connection);
+        Environment.Exit(0); // at the end of Main, Mono may wait for its network threads
     }
 }

@@ -250,7 +250,8 @@ namespace Matchmaking
             ahead = now;
             for (var i = 0; i < jobs.Count;)
             {
-                if (jobs[i].Step()) jobs.RemoveAt(i); // it may add others
+                var job = jobs[i];
+                if (job.Step()) jobs.Remove(job); // it may add others, and end all
                 else i++;
             }
         }

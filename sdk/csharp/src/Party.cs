@@ -59,7 +59,7 @@ namespace Matchmaking
             last = new PartyUpdate { Party = state };
             Again();
             c.Add(new Follow(c, this, life));
-            Searched();
+            if (Searched()) TellSearch();
         }
 
         /// <summary>Is told of updates; of the last one, too.</summary>
@@ -121,7 +121,7 @@ namespace Matchmaking
         bool IFollowed.Take(string kind, Json data)
         {
             if (kind == "party") See(data);
-            else if (kind == "ended" && !leaving) End(data["reason"].String ?? "gone");
+            else if (kind == "ended") End(data["reason"].String ?? "gone");
             return !life.On;
         }
 
@@ -177,25 +177,28 @@ namespace Matchmaking
             var known = State.Revision;
             if (party.Revision < known) return;
             State = party;
+            var begun = Searched(); // so that the game does not begin another search when it is told of the party
             if (party.Revision > known) Tell(new PartyUpdate());
-            Searched();
+            if (begun) TellSearch();
         }
 
-        /// <summary>Follows the party's search.</summary>
-        void Searched()
+        void TellSearch() => Tell(new PartyUpdate { State = PartyState.Search, Search = Search });
+
+        /// <summary>Follows the party's search, and returns whether it is another one.</summary>
+        bool Searched()
         {
             var now = State.Search?.Ticket ?? "";
-            if (now == ticket) return;
+            if (now == ticket) return false;
             ticket = now;
             Search = null;
-            if (now == "") return;
+            if (now == "") return false;
             Begin begin = (life, tries, done) =>
             {
                 c.Save(now);
                 done(now, null);
             };
             Search = new Search(c, begin, SearchOptions.Hour);
-            Tell(new PartyUpdate { State = PartyState.Search, Search = Search });
+            return true;
         }
 
         void End(string reason, Error error = null)

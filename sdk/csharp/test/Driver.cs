@@ -56,7 +56,13 @@ static class Program
         while (!lines.IsCompleted)
         {
             if (lines.TryTake(out var line, matchmaker == null ? 50 : 0)) Run(Json.Parse(line) ?? Json.Null);
-            else matchmaker?.Pump(2);
+            else
+            {
+#if UNITY
+                UnityEngine.Frame.Run(2);
+#endif
+                matchmaker?.Pump(2);
+            }
         }
         matchmaker?.Dispose();
         Environment.Exit(0);
@@ -91,7 +97,11 @@ static class Program
                 reply = answer;
                 Say("token", Json.Object().Set("reason", why.ToString().ToLowerInvariant()));
             },
+#if UNITY
+            Transport = new Matchmaking.Unity.UnityTransport(),
+#else
             Transport = new HttpTransport(),
+#endif
             Storage = folder == null ? null : new FileStorage(Path.Combine(folder, "search")),
             Clock = clock,
         });

@@ -1,5 +1,6 @@
 // What games do with the service in memory.
 using System;
+using System.Globalization;
 using System.Linq;
 using Matchmaking;
 
@@ -31,6 +32,7 @@ static class FakeTest
             Party = r.Value;
             Party.OnUpdate(u =>
             {
+                Check(u.Party.Search == null == (Party.Search == null), "the search is known as soon as the party is");
                 if (u.State == PartyState.Search) Follow(u.Search);
                 if (u.State == PartyState.Left) Left = u.Reason;
             });
@@ -56,12 +58,27 @@ static class FakeTest
         Check(holds(), what);
     }
 
+    /// <summary>A game may have a decimal comma, or a language in which i is not the small I.</summary>
     static void Main()
+    {
+        foreach (var culture in new[] { "de-DE", "tr-TR" })
+        {
+            CultureInfo.CurrentCulture = CultureInfo.DefaultThreadCurrentCulture = new CultureInfo(culture);
+            Check((1.5).ToString() == "1,5", "a decimal comma");
+            Check(Json.Of(1234567.5).ToString() == "1234567.5", "a number is written with a dot");
+            Check(Json.Parse("1234567.5").Number == 1234567.5 && Json.Parse("1,5") == null, "and read with a dot");
+            Check(new Error(Code.Invalid, "").Name == "invalid", "a code is the same word");
+            All();
+        }
+    }
+
+    static void All()
     {
         Searches();
         DeclinesCancelsAndErrors();
         Parties();
         Restores();
+        DisposesWithinACallback();
     }
 
     static void Searches()
@@ -138,5 +155,21 @@ static class FakeTest
         Until("she searches again", () => again.Is(SearchState.Searching), again);
         fake.Match(new[] { "ada" });
         Until("she is matched", () => again.Is(SearchState.Matched), again);
+    }
+    static void DisposesWithinACallback()
+    {
+        var fake = new FakeService(100);
+        var ada = new Player(fake, "ada");
+        ada.Follow(ada.Matchmaker.Search());
+        Until("she searches", () => ada.Is(SearchState.Searching), ada);
+        ada.Search.OnUpdate(u =>
+        {
+            ada.Update = u;
+            if (u.Ended) ada.Matchmaker.Dispose();
+        });
+        fake.Match(new[] { "ada" });
+        Until("she is matched", () => ada.Is(SearchState.Matched), ada);
+        ada.Search.Cancel();
+        ada.Matchmaker.Pump();
     }
 }

@@ -128,7 +128,7 @@ export class Party implements AsyncIterable<PartyUpdate> {
 
   #take(event: string, data: Record<string, unknown>): boolean {
     if (event === 'party') this.#see(data as unknown as api.Party)
-    else if (event === 'ended' && !this.#leaving) this.#end(String(data['reason'] ?? 'gone'))
+    else if (event === 'ended') this.#end(String(data['reason'] ?? 'gone'))
     return this.#updates.ended
   }
 

@@ -1,12 +1,11 @@
 // The samples of all languages, as programs on a real service, and the page in two real browsers.
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
 import { join } from 'node:path'
 import test from 'node:test'
 import { chromium } from 'playwright-core'
 import { Matchmaker } from '@matchmaker/client'
+import { pages } from './pages.mjs'
 import { bin, start } from './service.mjs'
 
 /** How a language's sample is called; % is its name. */
@@ -16,21 +15,7 @@ const languages = {
 
 const patience = { timeout: 120_000 }
 
-// Pages that are served beside nothing else: another origin than the service's.
-const types = { html: 'text/html', js: 'text/javascript' }
-const pages = createServer(async (request, response) => {
-  const path = new URL(request.url, 'http://pages').pathname
-  try {
-    const text = await readFile(`dist${path}`)
-    response.writeHead(200, { 'Content-Type': types[path.split('.').at(-1)] }).end(text)
-  } catch {
-    response.writeHead(404).end()
-  }
-})
-await new Promise((listening) => pages.listen(0, '127.0.0.1', listening))
-test.after(() => pages.close())
-const origin = `http://127.0.0.1:${pages.address().port}`
-
+const origin = await pages(test)
 const { url, options, mm, config, file } = await start(test, { origins: origin })
 mm('function', 'put', 'arena', join(bin, 'functions/arena.zip'))
 for (const name of ['open', 'local']) config(name)

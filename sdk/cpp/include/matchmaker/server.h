@@ -60,8 +60,8 @@ struct Seat {
 class Seats {
  public:
   virtual ~Seats() = default;
-  /** An error says nothing of the pass: the keys could not be read. */
-  virtual void check(const std::string& pass, std::function<void(const Result<Seat>&)> done) = 0;
+  /** An error says nothing of the pass: the keys could not be read. In parentheses, since Unreal has a macro check. */
+  virtual void (check)(const std::string& pass, std::function<void(const Result<Seat>&)> done) = 0;
 };
 
 std::shared_ptr<Seats> seats(Matchmaker& matchmaker, SeatOptions o);

@@ -1,0 +1,71 @@
+# What differs between versions of Godot: this file is Godot 3's. There, float() has 24 bits, and so no place in the client.
+
+static func parse(text):
+	if text == "":
+		return null
+	var result = JSON.parse(text)
+	return result.result if result.error == OK else null
+
+# JSON.print has six digits of a number.
+static func json(value):
+	match typeof(value):
+		TYPE_DICTIONARY:
+			var members = PoolStringArray()
+			for name in value:
+				members.append(JSON.print(str(name)) + ":" + json(value[name]))
+			return "{" + members.join(",") + "}"
+		TYPE_ARRAY:
+			var items = PoolStringArray()
+			for item in value:
+				items.append(json(item))
+			return "[" + items.join(",") + "]"
+		TYPE_REAL:
+			if value == floor(value) and abs(value) < 1e15:
+				return str(int(value))
+			return ("%.10f" % value).rstrip("0") if abs(value) < 1e15 else JSON.print(value)
+	return JSON.print(value)
+
+static func seed_random():
+	randomize()
+
+# Milliseconds since the start, and since 1970.
+static func steady():
+	return OS.get_ticks_msec() * 1.0
+
+static func wall():
+	return OS.get_system_time_msecs() * 1.0
+
+static func escaped(text):
+	return text.percent_encode()
+
+static func bytes():
+	return PoolByteArray()
+
+static func connect_to(http, host, port, tls):
+	return http.connect_to_host(host, port, tls, tls)
+
+static func load_text(path):
+	var file = File.new()
+	if file.open(path, File.READ) != OK:
+		return ""
+	var text = file.get_as_text()
+	file.close()
+	return text
+
+static func save_text(path, text):
+	if text == "":
+		Directory.new().remove(path)
+		return
+	var file = File.new()
+	if file.open(path, File.WRITE) == OK:
+		file.store_string(text)
+		file.close()
+
+static func part(of, from, to):
+	return of.subarray(from, to - 1) if to > from else PoolByteArray()
+
+static func is_whole(text):
+	return text.is_valid_integer()
+
+static func unix(date):
+	return OS.get_unix_time_from_datetime(date)

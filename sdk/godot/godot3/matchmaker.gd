@@ -1,0 +1,75 @@
+# The autoload Matchmaker: the service, for one player. It pumps each frame, and suspends in the background.
+extends Node
+
+const Client = preload("res://addons/matchmaker/client/client.gd")
+
+# A token is needed, for the first time, since it is expiring, or since it was refused: call set_token.
+signal token_needed(why)
+# As in client.gd.
+signal restored(search, problem)
+signal party_entered(party, problem)
+
+var client = null
+
+# Begins for a player, and returns what is wrong with the address or the project; empty if nothing is.
+func open(url, project, storage = "user://matchmaker.json"):
+	close()
+	client = Client.new(url, project, [self, "_ask"], null)
+	client.connection.storage = storage
+	client.connect("restored", self, "_restored")
+	client.connect("party_entered", self, "_entered")
+	var wrong = client.connection.wrong
+	if wrong != "":
+		client = null
+	return wrong
+
+func set_token(token, why_none = ""):
+	if client != null:
+		client.connection.tokens.answer(token, why_none)
+
+func search(options = {}):
+	return client.search(options)
+
+func restore():
+	client.restore()
+
+func forget():
+	client.forget()
+
+func create_party(options = {}, size = 0):
+	client.create_party(options, size)
+
+func join_party(code, options = {}):
+	client.join_party(code, options)
+
+func party():
+	client.party()
+
+func close():
+	if client != null:
+		client.close()
+	client = null
+
+func _process(_delta):
+	if client != null:
+		client.pump()
+
+func _notification(what):
+	if client == null:
+		return
+	if what == MainLoop.NOTIFICATION_APP_PAUSED:
+		client.suspend()
+	elif what == MainLoop.NOTIFICATION_APP_RESUMED:
+		client.resume()
+
+func _exit_tree():
+	close()
+
+func _ask(why):
+	emit_signal("token_needed", why)
+
+func _restored(of, problem):
+	emit_signal("restored", of, problem)
+
+func _entered(of, problem):
+	emit_signal("party_entered", of, problem)

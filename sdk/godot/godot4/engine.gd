@@ -1,0 +1,49 @@
+# What differs between versions of Godot: this file is Godot 4's.
+
+static func parse(text):
+	if text == "":
+		return null
+	var json_parser = JSON.new()
+	return json_parser.data if json_parser.parse(text) == OK else null
+
+static func json(value):
+	return JSON.stringify(value, "", false, true)
+
+static func seed_random():
+	pass # it is seeded
+
+# Milliseconds since the start, and since 1970.
+static func steady():
+	return Time.get_ticks_msec() * 1.0
+
+static func wall():
+	return Time.get_unix_time_from_system() * 1000.0
+
+static func escaped(text):
+	return text.uri_encode()
+
+static func bytes():
+	return PackedByteArray()
+
+static func connect_to(http, host, port, tls):
+	return http.connect_to_host(host, port, TLSOptions.client() if tls else null)
+
+static func load_text(path):
+	return FileAccess.get_file_as_string(path) if FileAccess.file_exists(path) else ""
+
+static func save_text(path, text):
+	if text == "":
+		DirAccess.remove_absolute(path)
+		return
+	var file = FileAccess.open(path, FileAccess.WRITE)
+	if file != null:
+		file.store_string(text)
+
+static func part(of, from, to):
+	return of.slice(from, to)
+
+static func is_whole(text):
+	return text.is_valid_int()
+
+static func unix(date):
+	return Time.get_unix_time_from_datetime_dict(date)

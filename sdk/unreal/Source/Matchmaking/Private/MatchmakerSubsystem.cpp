@@ -1,0 +1,113 @@
+#include "MatchmakerSubsystem.h"
+
+#include "HAL/FileManager.h"
+#include "MatchmakerText.h"
+#include "MatchmakerTransport.h"
+#include "Misc/CoreDelegates.h"
+#include "Misc/FileHelper.h"
+#include "Misc/Paths.h"
+
+using namespace MatchmakerText;
+
+namespace
+{
+	/** A file of the project's saved ones. */
+	class FMatchmakerStorage final : public matchmaker::Storage
+	{
+	public:
+		std::string load() override
+		{
+			FString Text;
+			return FFileHelper::LoadFileToString(Text, *Path()) ? From(Text) : std::string();
+		}
+
+		void save(const std::string& Text) override
+		{
+			if (Text.empty()) IFileManager::Get().Delete(*Path());
+			else FFileHelper::SaveStringToFile(To(Text), *Path());
+		}
+
+	private:
+		static FString Path() { return FPaths::Combine(FPaths::ProjectSavedDir(), TEXT("Matchmaker.json")); }
+	};
+}
+
+void UMatchmakerSubsystem::Initialize(FSubsystemCollectionBase& Collection)
+{
+	UGameInstanceSubsystem::Initialize(Collection);
+	Ticker = FTSTicker::GetCoreTicker().AddTicker(FTickerDelegate::CreateUObject(this, &UMatchmakerSubsystem::Tick));
+	FCoreDelegates::ApplicationWillEnterBackgroundDelegate.AddUObject(this, &UMatchmakerSubsystem::Suspend);
+	FCoreDelegates::ApplicationHasEnteredForegroundDelegate.AddUObject(this, &UMatchmakerSubsystem::Resume);
+}
+
+void UMatchmakerSubsystem::Deinitialize()
+{
+	FTSTicker::GetCoreTicker().RemoveTicker(Ticker);
+	FCoreDelegates::ApplicationWillEnterBackgroundDelegate.RemoveAll(this);
+	FCoreDelegates::ApplicationHasEnteredForegroundDelegate.RemoveAll(this);
+	Client.Reset();
+	UGameInstanceSubsystem::Deinitialize();
+}
+
+FString UMatchmakerSubsystem::Open(const FString& Url, const FString& Project)
+{
+	matchmaker::Options Options;
+	Options.url = From(Url);
+	Options.project = From(Project);
+	return OpenWith(Options);
+}
+
+FString UMatchmakerSubsystem::OpenWith(matchmaker::Options Options)
+{
+	Client.Reset();
+	if (Options.transport == nullptr)
+	{
+		Transport = MakeUnique<FMatchmakerTransport>();
+		Options.transport = Transport.Get();
+	}
+	if (Options.storage == nullptr)
+	{
+		Storage = MakeUnique<FMatchmakerStorage>();
+		Options.storage = Storage.Get();
+	}
+	if (!Options.token)
+	{
+		const TWeakObjectPtr<UMatchmakerSubsystem> Weak(this);
+		Options.token = [Weak](matchmaker::Why Why, const std::function<void(matchmaker::Token)>& InReply)
+		{
+			if (!Weak.IsValid()) return;
+			Weak->Reply = InReply;
+			Weak->OnTokenNeeded.Broadcast(static_cast<EMatchmakerWhy>(Why));
+		};
+	}
+	Client = MakeUnique<matchmaker::Matchmaker>(Options);
+	return Client->error() ? To(Client->error().message) : FString();
+}
+
+void UMatchmakerSubsystem::SetToken(const FString& Token, const FString& Error)
+{
+	const auto Asked = Reply;
+	Reply = nullptr;
+	if (Asked) Asked({From(Token), From(Error)});
+}
+
+void UMatchmakerSubsystem::Forget()
+{
+	if (Client) Client->forget();
+}
+
+bool UMatchmakerSubsystem::Tick(float)
+{
+	if (Client) Client->pump();
+	return true;
+}
+
+void UMatchmakerSubsystem::Suspend()
+{
+	if (Client) Client->suspend();
+}
+
+void UMatchmakerSubsystem::Resume()
+{
+	if (Client) Client->resume();
+}

@@ -1,0 +1,130 @@
+#include "MatchmakerTransport.h"
+
+#include <vector>
+
+#include "HttpModule.h"
+#include "Interfaces/IHttpResponse.h"
+#include "MatchmakerText.h"
+#include "Misc/ScopeLock.h"
+#include "Serialization/Archive.h"
+
+using namespace MatchmakerText;
+
+/** What came. The threads of the HTTP module write it. */
+struct FMatchmakerTransport::FAnswer
+{
+	FCriticalSection Lock;
+	int Status = 0;
+	matchmaker::Pairs Headers;
+	std::string Data;
+	bool bOver = false;
+	std::string Failure;
+};
+
+namespace
+{
+	/** Gets a body as it comes. */
+	template <class Answer> class TMatchmakerReceiver final : public FArchive
+	{
+	public:
+		explicit TMatchmakerReceiver(const TSharedPtr<Answer, ESPMode::ThreadSafe>& InOf) : Of(InOf) {}
+
+		virtual void Serialize(void* Bytes, int64 Count) override
+		{
+			FScopeLock Locked(&Of->Lock);
+			Of->Data.append(static_cast<const char*>(Bytes), static_cast<size_t>(Count));
+		}
+
+	private:
+		TSharedPtr<Answer, ESPMode::ThreadSafe> Of;
+	};
+}
+
+FMatchmakerTransport::~FMatchmakerTransport()
+{
+	while (!Calls.empty()) cancel(Calls.begin()->first);
+}
+
+std::uint64_t FMatchmakerTransport::start(const matchmaker::HttpRequest& Asked, matchmaker::HttpListener& Listener)
+{
+	const TSharedPtr<FAnswer, ESPMode::ThreadSafe> Answer = MakeShared<FAnswer, ESPMode::ThreadSafe>();
+	const FHttpRequestPtr Request = FHttpModule::Get().CreateRequest();
+	Calls[++Last] = {Request, Answer, &Listener, false};
+	Request->SetURL(To(Asked.url));
+	Request->SetVerb(To(Asked.method));
+	for (const auto& Header : Asked.headers) Request->SetHeader(To(Header.first), To(Header.second));
+	if (!Asked.body.empty()) Request->SetContentAsString(To(Asked.body));
+	Request->SetTimeout(0); // the client cancels
+	Request->SetDelegateThreadPolicy(EHttpRequestDelegateThreadPolicy::CompleteOnHttpThread);
+	Request->SetResponseBodyReceiveStream(MakeShared<TMatchmakerReceiver<FAnswer>>(Answer));
+	Request->OnStatusCodeReceived().BindLambda([Answer](FHttpRequestPtr, int32 Status)
+	{
+		FScopeLock Locked(&Answer->Lock);
+		Answer->Status = Status;
+		Answer->Headers.clear();
+	});
+	Request->OnHeaderReceived().BindLambda([Answer](FHttpRequestPtr, const FString& Name, const FString& Value)
+	{
+		FScopeLock Locked(&Answer->Lock);
+		Answer->Headers.emplace_back(From(Name.ToLower()), From(Value.TrimStartAndEnd()));
+	});
+	Request->OnProcessRequestComplete().BindLambda([Answer](FHttpRequestPtr, FHttpResponsePtr Response, bool bSucceeded)
+	{
+		FScopeLock Locked(&Answer->Lock);
+		if (Response.IsValid() && Response->GetResponseCode() > 0) Answer->Status = Response->GetResponseCode();
+		Answer->bOver = true;
+		if (!bSucceeded) Answer->Failure = "the answer is not whole";
+	});
+	if (!Request->ProcessRequest())
+	{
+		FScopeLock Locked(&Answer->Lock);
+		Answer->bOver = true;
+		Answer->Failure = "it cannot be sent";
+	}
+	return Last;
+}
+
+void FMatchmakerTransport::cancel(std::uint64_t Id)
+{
+	const auto Found = Calls.find(Id);
+	if (Found == Calls.end()) return;
+	const FHttpRequestPtr Request = Found->second.Request;
+	Calls.erase(Found);
+	Request->CancelRequest();
+}
+
+void FMatchmakerTransport::pump(int)
+{
+	std::vector<std::uint64_t> Ids; // listeners start and cancel others
+	for (const auto& Call : Calls) Ids.push_back(Call.first);
+	for (const std::uint64_t Id : Ids)
+	{
+		const auto Found = Calls.find(Id);
+		if (Found != Calls.end()) Tell(Id, Found->second);
+	}
+}
+
+void FMatchmakerTransport::Tell(std::uint64_t Id, FCall Call)
+{
+	int Status = 0;
+	matchmaker::Pairs Headers;
+	std::string Data, Failure;
+	bool bOver = false;
+	{
+		FScopeLock Locked(&Call.Answer->Lock);
+		Status = Call.Answer->Status;
+		Data.swap(Call.Answer->Data);
+		bOver = Call.Answer->bOver;
+		Failure = Call.Answer->Failure;
+		Headers = Call.Answer->Headers;
+	}
+	// The header is whole when the body begins, or the request ends.
+	if (!Call.bHead && Status > 0 && (!Data.empty() || bOver))
+	{
+		Calls[Id].bHead = true;
+		Call.Listener->onHead(Status, Headers);
+	}
+	if (!Data.empty() && Calls.count(Id) > 0) Call.Listener->onData(Data);
+	if (!bOver || Calls.erase(Id) == 0) return;
+	Call.Listener->onEnd(Failure);
+}

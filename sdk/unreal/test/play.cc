@@ -1,0 +1,149 @@
+// The subsystem and the node, with the service in memory.
+#include <cstdio>
+#include <cstdlib>
+
+#include "MatchmakerFindMatch.h"
+#include "MatchmakerSubsystem.h"
+#include "matchmaker/fake.h"
+#include "matchmaker/server.h"
+
+#define CHECK(ok)                                                \
+  if (!(ok)) {                                                   \
+    std::fprintf(stderr, "%s:%d: " #ok "\n", __FILE__, __LINE__); \
+    std::exit(1);                                                \
+  }
+
+namespace {
+
+struct Game {
+  matchmaker::FakeService fake{100};
+  UGameInstance instance;
+  UMatchmakerSubsystem subsystem;
+  FSubsystemCollectionBase collection;
+  matchmaker::Options options = fake.options("ada");
+
+  Game() {
+    instance.subsystem = &subsystem;
+    subsystem.Initialize(collection);
+  }
+  ~Game() { subsystem.Deinitialize(); }
+};
+
+/** A node, and which pins were called. */
+struct Node {
+  UMatchmakerFindMatch* node;
+  std::string pins;
+  FMatchmakerUpdate last;
+
+  Node(Game& game, bool resumes) {
+    FMatchmakerSearch search;
+    search.Queues = {TEXT("ranked")};
+    search.Attributes.Add(TEXT("skill"), 1200.5);
+    node = UMatchmakerFindMatch::FindMatch(&game.instance, search, resumes);
+    const auto pin = [this](FMatchmakerPin& of, char name) {
+      of.Add([this, name](const FMatchmakerUpdate& u) {
+        pins += name;
+        last = u;
+      });
+    };
+    pin(node->Matched, 'M');
+    pin(node->Failed, 'F');
+    pin(node->Cancelled, 'C');
+    pin(node->Progress, 'p');
+    node->Activate();
+  }
+  ~Node() { delete node; }
+  bool ended() const { return !pins.empty() && pins.back() != 'p'; }
+};
+
+template <class F> void until(F holds) {
+  for (int i = 0; i < 20000 && !holds(); i++) {
+    FTSTicker::GetCoreTicker().Tick();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  CHECK(holds());
+}
+
+void searches() {
+  Game game;
+  CHECK(game.subsystem.OpenWith(game.options).IsEmpty());
+  Node n(game, true);
+  until([&] { return game.fake.waiting().size() == 1; });
+  game.fake.offer({"ada"}, 2000);
+  until([&] { return n.last.State == EMatchmakerState::Offered; });
+  CHECK(n.last.RemainingSeconds > 0 && n.last.Players == 1);
+  n.node->Accept();
+  until([&] { return n.ended(); });
+  CHECK(n.pins.back() == 'M' && n.last.Connection == FString(TEXT("127.0.0.1:7777")) && !n.last.Seat.IsEmpty());
+  CHECK(n.node->collected);
+}
+
+void cancelsAndResumes() {
+  Game game;
+  game.subsystem.OpenWith(game.options);
+  {
+    Node lost(game, true);
+    until([&] { return game.fake.waiting().size() == 1; });
+    lost.node->collected = true;  // the game forgets it
+  }
+  game.subsystem.OpenWith(game.options);  // as after a crash
+  Node again(game, true);
+  until([&] { return !again.pins.empty(); });
+  CHECK(game.fake.waiting().size() == 1);
+  again.node->Cancel();
+  until([&] { return again.ended(); });
+  CHECK(again.pins.back() == 'C' && game.fake.waiting().empty());
+  Node early(game, false);
+  early.node->Cancel();
+  until([&] { return early.ended(); });
+  CHECK(early.pins.back() == 'C');
+}
+
+void fails() {
+  Game game;
+  Node closed(game, false);
+  CHECK(closed.pins == "F" && closed.last.Code == FString(TEXT("invalid")));
+  CHECK(!game.subsystem.Open(TEXT("nowhere"), TEXT("demo")).IsEmpty());
+  game.options.token = nullptr;
+  game.subsystem.OpenWith(game.options);
+  bool asked = false;
+  game.subsystem.OnTokenNeeded.Add([&](EMatchmakerWhy why) {
+    asked = why == EMatchmakerWhy::First;
+    game.subsystem.SetToken(TEXT(""), TEXT("not signed in"));
+  });
+  Node refused(game, false);
+  until([&] { return refused.ended(); });
+  CHECK(asked && refused.pins.back() == 'F' && refused.last.Code == FString(TEXT("token")));
+}
+
+void suspends() {
+  Game game;
+  game.subsystem.OpenWith(game.options);
+  FCoreDelegates::ApplicationWillEnterBackgroundDelegate.Broadcast();
+  Node n(game, false);
+  for (int i = 0; i < 50; i++) FTSTicker::GetCoreTicker().Tick();
+  CHECK(game.fake.waiting().empty());
+  FCoreDelegates::ApplicationHasEnteredForegroundDelegate.Broadcast();
+  until([&] { return game.fake.waiting().size() == 1; });
+  FCoreDelegates::ApplicationWillEnterBackgroundDelegate.RemoveAll(&game.subsystem);
+}
+
+/** A game calls this where Unreal's macro check is seen. */
+void seats() {
+  Game game;
+  game.subsystem.OpenWith(game.options);
+  const auto seats = matchmaker::seats(*game.subsystem.GetClient(), {});
+  bool over = false;
+  (seats->check)("none", [&](const auto&) { over = true; });
+  until([&] { return over; });
+}
+
+}  // namespace
+
+int main() {
+  searches();
+  cancelsAndResumes();
+  fails();
+  suspends();
+  seats();
+}

@@ -1,0 +1,82 @@
+#include "Unreal.h"
+
+#include "MatchmakerTransport.h"
+
+std::string stubUtf8(const TCHAR* text) {
+  std::string to;
+  for (; *text != 0; text++) {
+    unsigned code = *text;
+    if (code >= 0xD800 && code < 0xDC00 && text[1] != 0) code = 0x10000 + ((code & 0x3FF) << 10) + (*++text & 0x3FFu);
+    const auto put = [&to](unsigned byte) { to += static_cast<char>(byte); };
+    if (code < 0x80) {
+      put(code);
+    } else {
+      int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+      put((0xF00u >> more & 0xFFu) | code >> (6 * more));
+      while (more-- > 0) put(0x80 | (code >> (6 * more) & 0x3F));
+    }
+  }
+  return to;
+}
+
+std::u16string stubWide(const char* text) {
+  std::u16string to;
+  while (*text != 0) {
+    const auto first = static_cast<unsigned char>(*text++);
+    const int more = first < 0x80 ? 0 : first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3;
+    unsigned code = more == 0 ? first : first & (0x3Fu >> more);
+    for (int i = 0; i < more && *text != 0; i++) code = code << 6 | (static_cast<unsigned char>(*text++) & 0x3Fu);
+    if (code >= 0x10000) to += static_cast<TCHAR>(0xD800 + ((code - 0x10000) >> 10));
+    to += static_cast<TCHAR>(code >= 0x10000 ? 0xDC00 + (code & 0x3FF) : code);
+  }
+  return to;
+}
+
+FTSTicker& FTSTicker::GetCoreTicker() {
+  static FTSTicker ticker;
+  return ticker;
+}
+IFileManager& IFileManager::Get() {
+  static IFileManager manager;
+  return manager;
+}
+FHttpModule& FHttpModule::Get() {
+  static FHttpModule module;
+  return module;
+}
+TMulticast<> FCoreDelegates::ApplicationWillEnterBackgroundDelegate;
+TMulticast<> FCoreDelegates::ApplicationHasEnteredForegroundDelegate;
+
+bool IHttpRequest::ProcessRequest() {
+  std::thread([self = shared_from_this()] {
+    const auto transport = matchmaker::curlTransport();
+    const auto id = transport->start(self->asked_, *self);
+    while (!self->over_ && !self->cancelled_) transport->pump(5);
+    if (!self->over_) transport->cancel(id);
+    if (!self->over_) self->onEnd("cancelled");
+  }).detach();
+  return true;
+}
+
+void IHttpRequest::onHead(int status, matchmaker::Pairs headers) {
+  code_ = status;
+  onStatus_.Execute(shared_from_this(), status);
+  for (const auto& [name, value] : headers) {
+    onHeader_.Execute(shared_from_this(), stubWide(name.c_str()).c_str(), stubWide((" " + value).c_str()).c_str());
+  }
+}
+
+void IHttpRequest::onData(std::string_view bytes) {
+  std::string copy(bytes);
+  stream_->Serialize(copy.data(), static_cast<int64>(copy.size()));
+}
+
+void IHttpRequest::onEnd(const std::string& failure) {
+  over_ = true;
+  const auto response = std::make_shared<IHttpResponse>();
+  response->code = code_;
+  onComplete_.Execute(shared_from_this(), response, failure.empty());
+}
+
+/** The driver's transport. */
+std::unique_ptr<matchmaker::Transport> unrealTransport() { return std::make_unique<FMatchmakerTransport>(); }
