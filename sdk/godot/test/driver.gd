@@ -25,6 +25,7 @@ var clock
 var search
 var party
 var cancelling = false
+var heard = OS.get_ticks_msec()
 
 func _init():
 	Engine.target_fps = 200
@@ -34,14 +35,18 @@ func _idle(_delta):
 	if socket.get_status() == StreamPeerTCP.STATUS_CONNECTING:
 		return false
 	if socket.get_status() != StreamPeerTCP.STATUS_CONNECTED:
-		return true
+		OS.kill(OS.get_process_id()) # it hangs when it quits
 	var n = socket.get_available_bytes()
+	if n == 0 and OS.get_ticks_msec() - heard > 5000: # driver.mjs was killed: the socket does not tell
+		OS.kill(OS.get_process_id())
 	if n > 0:
+		heard = OS.get_ticks_msec()
 		read.append_array(socket.get_data(n)[1])
 		var lines = read.get_string_from_utf8().split("\n")
 		read = lines[-1].to_utf8()
 		for i in range(lines.size() - 1):
-			run(Platform.parse(lines[i]))
+			if lines[i] != "":
+				run(Platform.parse(lines[i]))
 	if client != null:
 		client.pump()
 	return false

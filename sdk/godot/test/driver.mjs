@@ -1,10 +1,11 @@
-// Passes lines between the conformance programme and driver.gd. Godot ends when this does, since its socket closes.
+// Passes lines between the conformance programme and driver.gd, and an empty line each second: Godot ends when none comes.
 import { spawn } from 'node:child_process'
 import { createServer } from 'node:net'
 
 const server = createServer((socket) => {
   process.stdin.pipe(socket)
   socket.pipe(process.stdout)
+  setInterval(() => socket.write('\n'), 1000)
   socket.on('close', () => process.exit(0))
   socket.on('error', () => process.exit(0))
 }).listen(0, '127.0.0.1', () => {
