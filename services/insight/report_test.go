@@ -57,13 +57,13 @@ func TestReportAddsSlotsUp(t *testing.T) {
 		return time.UnixMilli(slot * report.SlotTime.Milliseconds()).UTC().Format(time.RFC3339)
 	}
 	for query, want := range map[string]int64{
-		"":                               3,
-		"?config=ranked&maxRevision=5":   1,
-		"?config=ranked&minRevision=6":   2,
-		"?config=other":                  0,
-		"?since=" + slotTime(now-100):    4,
-		"?until=" + slotTime(now):        1,
-		"?until=" + slotTime(now-3):      0,
+		"":                             3,
+		"?config=ranked&maxRevision=5": 1,
+		"?config=ranked&minRevision=6": 2,
+		"?config=other":                0,
+		"?since=" + slotTime(now-100):  4,
+		"?until=" + slotTime(now):      1,
+		"?until=" + slotTime(now-3):    0,
 		"?since=" + slotTime(now-99) + "&until=" + slotTime(now-2): 1,
 	} {
 		var got told

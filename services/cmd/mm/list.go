@@ -24,15 +24,15 @@ func (p pages) Validate() error {
 }
 
 // each calls page with how many it may read and the place behind those it read before, until the list ends or has as
-// many as it may have. read is the list, to which page adds.
-func each[T any](p pages, read *[]T, page func(limit int, after string) (next string, err error)) error {
-	for after := ""; ; {
+// many as it may have. page returns how many there are now, and the place behind them.
+func (p pages) each(page func(limit int, after string) (all int, next string, err error)) error {
+	for read, after := 0, ""; ; {
 		limit := mostListed
 		if p.Limit > 0 {
-			limit = min(limit, p.Limit-len(*read))
+			limit = min(limit, p.Limit-read)
 		}
-		next, err := page(limit, after)
-		if after = next; err != nil || next == "" || p.Limit > 0 && len(*read) >= p.Limit {
+		var err error
+		if read, after, err = page(limit, after); err != nil || after == "" || p.Limit > 0 && read >= p.Limit {
 			return err
 		}
 	}
@@ -64,15 +64,15 @@ Examples:
 // Run prints the matches.
 func (c matchList) Run(ctx context.Context, s *session, api developerAPI) error {
 	all := &client.MatchPage{Matches: []client.ListedMatch{}}
-	err := each(c.pages, &all.Matches, func(limit int, after string) (string, error) {
+	err := c.each(func(limit int, after string) (int, string, error) {
 		page, err := api.ListMatches(ctx, client.MatchQuery{State: c.State, Config: c.Config, Queue: c.Queue,
 			Region: c.Region, Fleet: c.Fleet, MinAge: c.MinAge, MaxAge: c.MaxAge, Limit: limit, After: after})
 		if err != nil {
-			return "", err
+			return 0, "", err
 		}
 		page.Matches = append(all.Matches, page.Matches...)
 		all = page
-		return page.Next, nil
+		return len(all.Matches), all.Next, nil
 	})
 	if err != nil {
 		return err
@@ -103,14 +103,14 @@ Example: mm backfill list --queue quick`
 // Run prints the backfill tickets.
 func (c backfillList) Run(ctx context.Context, s *session, api developerAPI) error {
 	all := &client.BackfillPage{BackfillTickets: []client.ListedBackfillTicket{}}
-	err := each(c.pages, &all.BackfillTickets, func(limit int, after string) (string, error) {
+	err := c.each(func(limit int, after string) (int, string, error) {
 		page, err := api.ListBackfills(ctx, client.BackfillQuery{Queue: c.Queue, Limit: limit, After: after})
 		if err != nil {
-			return "", err
+			return 0, "", err
 		}
 		page.BackfillTickets = append(all.BackfillTickets, page.BackfillTickets...)
 		all = page
-		return page.Next, nil
+		return len(all.BackfillTickets), all.Next, nil
 	})
 	if err != nil {
 		return err
@@ -170,14 +170,14 @@ Examples:
 // Run prints the changes.
 func (c changesCommand) Run(ctx context.Context, s *session, api developerAPI) error {
 	all := &client.ChangePage{Changes: []client.Change{}}
-	err := each(c.pages, &all.Changes, func(limit int, after string) (string, error) {
+	err := c.each(func(limit int, after string) (int, string, error) {
 		page, err := api.ListChanges(ctx, client.ChangeQuery{Kind: c.Kind, Name: c.Name, By: c.By, Limit: limit, After: after})
 		if err != nil {
-			return "", err
+			return 0, "", err
 		}
 		page.Changes = append(all.Changes, page.Changes...)
 		all = page
-		return page.Next, nil
+		return len(all.Changes), all.Next, nil
 	})
 	if err != nil {
 		return err

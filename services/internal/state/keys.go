@@ -98,7 +98,7 @@ func (k keys) named(n keyName, of ids) string { return string(k) + n.suffix + of
 // keyNames are the keys whose name in headers differs from the name in Redis.
 var keyNames = map[string]keyName{
 	"ticket": {"t:", ofTicket}, "match": {"m:", ofMatch}, "outcome": {"o:", ofMatch},
-	"result":   {"r:", ofMatch}, "report": {"report", ofSpan},
+	"result": {"r:", ofMatch}, "report": {"report", ofSpan},
 	"backfill": {"bf:", ofBackfill}, "joining": {"bm:", ofBackfill}, "joined": {"bj:", ofBackfill},
 	"feed_seq": {"seq", noID}, "history_seq": {"told", noID}, "deallocations": {"returns", noID},
 	"backfill_sizes": {"backfillsizes", noID}, "large_players": {"largeplayers", noID},

@@ -96,7 +96,7 @@ func permissions() map[string]rights {
 				rateChargeScript},
 			calls: "smembers hget hgetall hmget zrange zrem",
 			// Configs name uploads, which are kept for them. Reports say how the matches of a canary are.
-			reads:  []string{every.configs(), every.revisions(), every.report(anyID)},
+			reads: []string{every.configs(), every.revisions(), every.report(anyID)},
 			changes: []string{global.projects(), every.functions(), every.unused(), every.rates(), every.historySeq(),
 				every.streams()},
 			writes: append(historyKeys(), every.audit()),
