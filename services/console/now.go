@@ -190,7 +190,7 @@ func p90(m client.Measure) float64 { return m.P90 }
 func (v *view) perSlot(r *client.MatchReport) func(client.MatchReportRow) float64 {
 	return func(row client.MatchReportRow) float64 {
 		long := min(slotOf(r), max(v.Now().Sub(row.Slot), time.Minute))
-		return math.Round(float64(row.Matches)/long.Minutes()*10) / 10
+		return math.Round(float64(row.Matches)/long.Minutes()*100) / 100
 	}
 }
 
