@@ -227,6 +227,7 @@ func TestConsole(t *testing.T) {
 	t.Run("pages", func(t *testing.T) { b.tryPages(t, pages) })
 	t.Run("actions", func(t *testing.T) { b.tryActions(t, w) })
 	t.Run("logins", func(t *testing.T) { tryLogins(t, w) })
+	t.Run("provider", func(t *testing.T) { tryProvider(t, w) })
 	t.Run("load", func(t *testing.T) { tryLoad(t, w) })
 }
 
