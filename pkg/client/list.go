@@ -68,7 +68,8 @@ func list[T any](ctx context.Context, c *Client, path string, limit int, paramet
 		values.Set("limit", strconv.Itoa(limit))
 	}
 	page := new(T)
-	if _, err := c.do(ctx, &request{method: http.MethodGet, path: path, query: values, repeatable: true}, page); err != nil {
+	_, err := c.do(ctx, &request{method: http.MethodGet, path: path, query: values, repeatable: true}, page)
+	if err != nil {
 		return nil, err
 	}
 	return page, nil

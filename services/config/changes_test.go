@@ -50,8 +50,8 @@ func TestChangesAreOneFeed(t *testing.T) {
 	second := s.put(t, "a", hosted("AK2", "hunter4")).expect(t, 200)
 	s.delete(t, "a").expect(t, 204)
 	must(t, s.store.NoteErasure(t.Context(), "demo", "maria"))
-	want := "player  erased maria\nconfig a deleted maria\nconfig a put maria " + second + "\nsettings  put olga " + settings +
-		"\nconfig a put olga " + first
+	want := "player  erased maria\nconfig a deleted maria\nconfig a put maria " + second + "\nsettings  put olga " +
+		settings + "\nconfig a put olga " + first
 	if got := s.changes(t, ""); got.text() != want || !strings.HasSuffix(got.Changes[0].Time, "Z") {
 		t.Errorf("it has\n%s, want\n%s", got.text(), want)
 	}
@@ -72,7 +72,8 @@ func TestChangesAreOneFeed(t *testing.T) {
 			t.Errorf("%s: %s", query, got.text())
 		}
 	}
-	for query, names := range map[string]string{"kind=x": "kind", "limit=201": "limit", "after=x": "after", "after=1-": "after"} {
+	for query, names := range map[string]string{"kind=x": "kind", "limit=201": "limit", "after=x": "after",
+		"after=1-": "after"} {
 		s.do(t, http.MethodGet, "/changes?"+query, "").problem(t, 400, "query parameter "+names)
 	}
 	s.token = s.mint(t, issuer.Claims{Kind: auth.Developer, Subject: "sue", Project: "demo", Role: "Support"})

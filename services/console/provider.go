@@ -87,7 +87,8 @@ func (s *service) begin(c echo.Context) error {
 	}
 	one := login{State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), Project: project,
 		To: c.QueryParam("to"), Until: s.Now().Add(loginTime)}
-	options := []oauth2.AuthCodeOption{oauth2.SetAuthURLParam("nonce", one.Nonce), oauth2.S256ChallengeOption(one.Verifier)}
+	options := []oauth2.AuthCodeOption{oauth2.S256ChallengeOption(one.Verifier),
+		oauth2.SetAuthURLParam("nonce", one.Nonce)}
 	if s.Settings.Audience != "" {
 		options = append(options, oauth2.SetAuthURLParam("audience", s.Settings.Audience))
 	}

@@ -37,7 +37,8 @@ func (s *Settings) Validate() error {
 		return errors.New("--console-viewers: 1 or more is expected")
 	}
 	for flag, text := range map[string]string{"--console-issuer": s.Issuer, "--console-url": s.Public} {
-		if u, err := url.Parse(text); text != "" && (err != nil || u.Host == "" || u.User != nil || oidc.CheckSecret(u) != nil) {
+		u, err := url.Parse(text)
+		if text != "" && (err != nil || u.Host == "" || u.User != nil || oidc.CheckSecret(u) != nil) {
 			return errors.New(flag + ": an address such as https://login.example.com is expected")
 		}
 	}

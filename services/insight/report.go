@@ -134,8 +134,9 @@ func timeOf(values url.Values, name string) (time.Time, error) {
 func (q *reportQuery) answer(now time.Time) response.MatchReport {
 	slot := q.span.Slot.Milliseconds()
 	a := response.MatchReport{
-		SlotSeconds: int(q.span.Slot.Seconds()), Since: formatTime(q.first * slot), Until: formatTime(max(q.first*slot, min(now.UnixMilli(), (q.last+1)*slot))),
-		Rows: []response.MatchReportRow{}, LeftOut: q.table.LeftOut(),
+		SlotSeconds: int(q.span.Slot.Seconds()), Since: formatTime(q.first * slot),
+		Until: formatTime(max(q.first*slot, min(now.UnixMilli(), (q.last+1)*slot))),
+		Rows:  []response.MatchReportRow{}, LeftOut: q.table.LeftOut(),
 	}
 	for _, row := range q.table.Rows() {
 		one := response.MatchReportRow{

@@ -50,7 +50,9 @@ var changeID = regexp.MustCompile(`^\d{1,15}-\d{1,10}$`)
 
 // Changes reads changes, the newest first, from behind the place of one on, until take is false. It returns the place
 // to go on behind, "" at the end. Errors: Invalid if after is no place.
-func (s *Store) Changes(ctx context.Context, project, after string, take func(AuditEntry) bool) (next string, err error) {
+func (s *Store) Changes(
+	ctx context.Context, project, after string, take func(AuditEntry) bool,
+) (next string, err error) {
 	from, oldest := "+", strconv.FormatInt(millis(s.Now().Add(-AuditTime)), 10)
 	if after != "" && !changeID.MatchString(after) {
 		return "", problem.New(problem.Invalid, "query parameter after: next of an earlier answer is expected")

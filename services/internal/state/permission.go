@@ -146,7 +146,8 @@ func permissions() map[string]rights {
 		},
 		catalog.Party: {
 			scripts: []lazyScript{projectAddScript, partyPutScript, partyHearScript, partySweepScript, partySilentScript,
-				ticketCreateScript, ticketDeleteScript, ticketHearScript, ticketForgetScript, rateAllowScript, resultForgetScript, auditAppendScript},
+				ticketCreateScript, ticketDeleteScript, ticketHearScript, ticketForgetScript, rateAllowScript, resultForgetScript,
+				auditAppendScript},
 			// It looks for what is stored of a player in all keys.
 			calls:  "smembers hget hmget hgetall hkeys hvals exists scan pttl hdel zrem",
 			reads:  []string{every.outcome(anyID), every.backfill(anyID), every.joining(anyID), every.webhooks()},

@@ -38,8 +38,8 @@ func (s *Store) PutReport(
 	return err
 }
 
-// Report reads how good the matches of some slots of a span were, and how many bytes that has. Slots in which none was made are
-// left out.
+// Report reads how good the matches of some slots of a span were, and how many bytes that has. Slots in which none was
+// made are left out.
 func (s *Store) Report(
 	ctx context.Context, project, span string, slots []int64,
 ) (stored map[int64]*pb.ReportSlot, bytes int, err error) {

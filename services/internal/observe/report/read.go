@@ -21,7 +21,8 @@ var ErrNoTime = errors.New("the report was not read in time")
 
 // Store has reports: a *state.Store.
 type Store interface {
-	Report(ctx context.Context, project, span string, slots []int64) (stored map[int64]*pb.ReportSlot, bytes int, err error)
+	Report(ctx context.Context, project, span string, slots []int64) (
+		stored map[int64]*pb.ReportSlot, bytes int, err error)
 }
 
 // Pace is how much a project may read, in microseconds of a processor: a *ratelimit.Local.

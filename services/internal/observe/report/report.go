@@ -2,8 +2,8 @@
 // far attributes differ in them, and what functions measured. It keeps counts and distributions, no match by itself.
 //
 // Time is divided into slots of five minutes, of which a day's are kept, and beside them into slots of an hour, for 30
-// days, and of a day, for 90. A slot has a bound in bytes, and each config may use as much of it as it leaves free: one whose function makes up regions or measures leaves others alone.
-// What has no room is counted.
+// days, and of a day, for 90. A slot has a bound in bytes, and each config may use as much of it as it leaves free: one
+// whose function makes up regions or measures leaves others alone. What has no room is counted.
 package report
 
 import (
