@@ -125,13 +125,20 @@ func TestComposeGivesServicesTheirKeys(t *testing.T) {
 // monitoring is the profile of what watches the others.
 const monitoring = "monitoring"
 
-// TestComposeProfile: nothing needs what watches it, and all of that is in one profile.
+// TestComposeProfile: nothing needs what watches it, and all of that is in one profile. The console has its own.
 func TestComposeProfile(t *testing.T) {
 	project := compose(t)
 	for _, name := range slices.Sorted(maps.Keys(project.Services)) {
 		s := project.Services[name]
 		watches := slices.Contains([]string{"collector", "traces", "prometheus", "grafana"}, name)
-		if watches != slices.Equal(s.Profiles, []string{monitoring}) || !watches && len(s.Profiles) > 0 {
+		var want []string
+		switch {
+		case watches:
+			want = []string{monitoring}
+		case name == "console":
+			want = []string{"console"}
+		}
+		if !slices.Equal(s.Profiles, want) {
 			t.Errorf("%s has the profiles %v", name, s.Profiles)
 		}
 		for other := range s.DependsOn {

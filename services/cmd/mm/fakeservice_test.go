@@ -305,7 +305,7 @@ func (s *service) reportMatches(w http.ResponseWriter, r *http.Request) {
 	if s.query.Get("since") < "2030-01-02T03" { // less was measured at first
 		rows = `{"matches":1,"tickets":2,"players":2,"measures":[{"kind":"wait","count":2,"mean":1,"p10":1,"p50":1,"p90":1}]}`
 	}
-	_, _ = fmt.Fprintf(w, `{"since":%q,"until":%q,"rows":[%s],"leftOut":3}`,
+	_, _ = fmt.Fprintf(w, `{"since":%q,"until":%q,"slotSeconds":300,"rows":[%s],"leftOut":3}`,
 		s.query.Get("since"), s.query.Get("until"), rows)
 }
 
