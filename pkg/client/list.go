@@ -43,14 +43,14 @@ func (c *Client) ListBackfills(ctx context.Context, q BackfillQuery) (*BackfillP
 
 // ChangeQuery selects changes. Its zero value selects all.
 type ChangeQuery struct {
-	// Kind is config, settings, function or player, Name a config or a function, and By who made them.
+	// Kind is config, settings, function or player, Name a config or a function, and By their author.
 	Kind, Name, By string
 	// Limit and After are as in MatchQuery.
 	Limit int
 	After string
 }
 
-// ListChanges lists who changed what, the newest first. The token must be a developer's; the role Support is enough.
+// ListChanges lists changes with their authors, the newest first. The token must be a developer's; the role Support is enough.
 func (c *Client) ListChanges(ctx context.Context, q ChangeQuery) (*ChangePage, error) {
 	return list[ChangePage](ctx, c, "v1/changes", q.Limit, map[string]string{"kind": q.Kind, "name": q.Name, "by": q.By,
 		"after": q.After})
