@@ -93,13 +93,6 @@ type backfillList struct {
 	Queue string `completion-predictor:"queue" help:"Only games whose players come from this queue."`
 }
 
-func (backfillList) Help() string {
-	return `Prints the backfill tickets of the project, as the studio sees them, the one whose server called last first. The
-role Support is enough.
-
-Example: mm backfill list --queue quick`
-}
-
 // Run prints the backfill tickets.
 func (c backfillList) Run(ctx context.Context, s *session, api developerAPI) error {
 	all := &client.BackfillPage{BackfillTickets: []client.ListedBackfillTicket{}}
@@ -124,16 +117,10 @@ func (c backfillList) Run(ctx context.Context, s *session, api developerAPI) err
 }
 
 type queueCommands struct {
-	List queueList `cmd:"" help:"List the queues, and how many wait in each."`
+	List queueList `cmd:"" help:"List the queues that a config serves or in which tickets wait, and how many do." example:"queue list --watch"`
 }
 
 type queueList struct{ watchFlag }
-
-func (queueList) Help() string {
-	return `Prints the queues that a config serves or in which tickets wait. The role Support is enough.
-
-Example: mm queue list --watch`
-}
 
 // Run prints the queues.
 func (c queueList) Run(ctx context.Context, forever untimed, s *session, api developerAPI) error {
@@ -155,16 +142,6 @@ type changesCommand struct {
 	Kind string `enum:",config,settings,function,player" default:"" placeholder:"KIND" help:"Only changes of this kind: config, settings, function or player (an erasure)."`
 	Name string `help:"Only those of the config or function of this name."`
 	By   string `help:"Only those by this subject."`
-}
-
-func (changesCommand) Help() string {
-	return `Prints the latest changes of configs, settings and functions, and erasures of players, the newest first: up to
-1,000, of 90 days. The role Support is enough.
-
-Examples:
-
-    mm changes
-    mm changes --kind function --name duel`
 }
 
 // Run prints the changes.

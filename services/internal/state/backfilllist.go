@@ -34,31 +34,18 @@ func (s *Store) ListBackfills(
 	ctx context.Context, project string, from Place, take func(*ListedBackfill) bool,
 ) (next string, err error) {
 	k := keysOf(project)
-	read := func(_ int, members []redis.Z) ([]*ListedBackfill, error) {
-		rows, going := make([]*redis.SliceCmd, len(members)), make([]*redis.IntCmd, len(members))
-		_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-			for i, z := range members {
-				id := memberOf(z)
-				rows[i] = p.HMGet(ctx, k.backfill(id), "v", "c", "o", "b", "a", "d", "m", "h", "q", "y")
-				going[i] = p.HLen(ctx, k.joining(id))
+	sets := []string{k.backfills()}
+	next, _, err = page(ctx, s, sets, from, func(_ int, p redis.Pipeliner, z redis.Z) readRecord[ListedBackfill] {
+		row := p.HMGet(ctx, k.backfill(memberOf(z)), "v", "c", "o", "b", "a", "d", "m", "h", "q", "y")
+		going := p.HLen(ctx, k.joining(memberOf(z)))
+		return func() (*ListedBackfill, error) {
+			b, err := listedBackfill(memberOf(z), row)
+			if b != nil {
+				b.Heard, b.Joining = time.UnixMilli(int64(z.Score)), going.Val()
 			}
-			return nil
-		})
-		if err != nil {
-			return nil, unavailable(err)
+			return b, err
 		}
-		listed := make([]*ListedBackfill, len(members))
-		for i, row := range rows {
-			if listed[i], err = listedBackfill(memberOf(members[i]), row); err != nil {
-				return nil, err
-			}
-			if listed[i] != nil {
-				listed[i].Heard, listed[i].Joining = time.UnixMilli(int64(members[i].Score)), going[i].Val()
-			}
-		}
-		return listed, nil
-	}
-	next, _, err = page(ctx, s, []string{k.backfills()}, from, read, take)
+	}, take)
 	return next, err
 }
 

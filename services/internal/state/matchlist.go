@@ -34,14 +34,11 @@ type MatchCounts struct{ Open, Joining, Ended, Returning int64 }
 // CountMatches counts matches.
 func (s *Store) CountMatches(ctx context.Context, project string) (n MatchCounts, err error) {
 	k := keysOf(project)
-	var counts [4]*redis.IntCmd
-	_, err = s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for i, set := range []string{k.claims(), k.joins(), k.ended(), k.deallocations()} {
-			counts[i] = p.ZCard(ctx, set)
-		}
-		return nil
-	})
-	return MatchCounts{counts[0].Val(), counts[1].Val(), counts[2].Val(), counts[3].Val()}, unavailable(err)
+	p := s.redis.Pipeline()
+	open, joining, ended, returning := p.ZCard(ctx, k.claims()), p.ZCard(ctx, k.joins()), p.ZCard(ctx, k.ended()),
+		p.ZCard(ctx, k.deallocations())
+	_, err = p.Exec(ctx)
+	return MatchCounts{open.Val(), joining.Val(), ended.Val(), returning.Val()}, unavailable(err)
 }
 
 // ListMatches lists the matches of a project from behind a place on, until take is false: at first those that begin,
@@ -51,34 +48,17 @@ func (s *Store) ListMatches(
 	ctx context.Context, project string, from Place, take func(*ListedMatch) bool,
 ) (next string, looked int, err error) {
 	k := keysOf(project)
-	read := func(set int, members []redis.Z) ([]*ListedMatch, error) {
-		rows, results := make([]*redis.SliceCmd, len(members)), make([]*redis.BoolCmd, len(members))
-		about := "b"
-		if set == 2 {
-			about = "v"
-		}
-		_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-			for i, z := range members {
-				rows[i] = p.HMGet(ctx, k.match(memberOf(z)), "s", about)
-				results[i] = p.HExists(ctx, k.result(memberOf(z)), "b")
+	sets := []string{k.claims(), k.joins(), k.ended()}
+	return page(ctx, s, sets, from, func(set int, p redis.Pipeliner, z redis.Z) readRecord[ListedMatch] {
+		row := p.HMGet(ctx, k.match(memberOf(z)), "s", []string{"b", "b", "v"}[set])
+		result := p.HExists(ctx, k.result(memberOf(z)), "b")
+		return func() (*ListedMatch, error) {
+			if result.Val() {
+				return nil, nil
 			}
-			return nil
-		})
-		if err != nil {
-			return nil, unavailable(err)
+			return listedMatch(memberOf(z), set, row)
 		}
-		listed := make([]*ListedMatch, len(members))
-		for i, row := range rows {
-			if results[i].Val() {
-				continue
-			}
-			if listed[i], err = listedMatch(memberOf(members[i]), set, row); err != nil {
-				return nil, err
-			}
-		}
-		return listed, nil
-	}
-	return page(ctx, s, []string{k.claims(), k.joins(), k.ended()}, from, read, take)
+	}, take)
 }
 
 // listedMatch is a match by its state and what is stored of it; nil if it ended without a server.

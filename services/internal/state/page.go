@@ -67,12 +67,15 @@ func (s *Store) rank(ctx context.Context, key string, p Place) (int64, error) {
 	return n, unavailable(err)
 }
 
-// page goes through sets, one after the other and the greatest score first, from behind a place on. read reads the
-// records of members of a set, nil for those that are not listed, and take is called with the others until it is false.
+// readRecord returns a record that was read, nil if it is not listed.
+type readRecord[T any] func() (*T, error)
+
+// page goes through sets, one after the other and the greatest score first, from behind a place on. read adds what reads
+// the record of a set's member to a round trip, and take is called with the records that are listed until it is false.
 // It returns the place to go on behind, "" at the end, and how many members it looked at.
 func page[T any](
-	ctx context.Context, s *Store, sets []string, from Place, read func(set int, members []redis.Z) ([]*T, error),
-	take func(*T) bool,
+	ctx context.Context, s *Store, sets []string, from Place,
+	read func(set int, p redis.Pipeliner, member redis.Z) readRecord[T], take func(*T) bool,
 ) (next string, looked int, err error) {
 	for set := from.set; set < len(sets); set++ {
 		at := Place{set: set}
@@ -92,13 +95,22 @@ func page[T any](
 			if len(members) == 0 {
 				break
 			}
-			records, err := read(set, members)
-			if err != nil {
-				return "", looked, err
+			records := make([]readRecord[T], len(members))
+			if _, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
+				for i, member := range members {
+					records[i] = read(set, p, member)
+				}
+				return nil
+			}); err != nil {
+				return "", looked, unavailable(err)
 			}
 			for i, record := range records {
 				at = Place{set, members[i].Score, memberOf(members[i])}
-				if record != nil && !take(record) {
+				one, err := record()
+				if err != nil {
+					return "", looked, err
+				}
+				if one != nil && !take(one) {
 					return at.String(), looked + i, nil
 				}
 			}
