@@ -50,9 +50,9 @@ type matchList struct {
 }
 
 func (matchList) Help() string {
-	return `Prints the matches that begin, and those that have a server, as far as the service knows: until their result, or
-until the token of their server has ended. Matches without hosting end when they are made, and are not listed. The role
-Support is enough.
+	return `Prints the matches that begin, and those that have a server, as far as the service knows: until their result,
+or until the token of their server has ended. Matches without hosting end when they are made, and are not listed. The
+role Support is enough.
 
 Examples:
 
@@ -77,8 +77,8 @@ func (c matchList) Run(ctx context.Context, s *session, api developerAPI) error 
 	if err != nil {
 		return err
 	}
-	g := grid{head: []any{"match", "state", "config", "queue", "age", "fleet", "region", "backfill", "created", "allocated"},
-		more: 2}
+	g := grid{more: 2, head: []any{"match", "state", "config", "queue", "age", "fleet", "region", "backfill", "created",
+		"allocated"}}
 	for _, m := range all.Matches {
 		g.add(m.ID, m.State, m.Config, m.Queue, format.Number(m.Age)+" s", m.Fleet, m.Region, m.Backfill,
 			formatTime(m.Created), formatTime(m.Allocated))
@@ -108,7 +108,8 @@ func (c backfillList) Run(ctx context.Context, s *session, api developerAPI) err
 	if err != nil {
 		return err
 	}
-	g := grid{head: []any{"backfill", "state", "queue", "connection", "players", "joining", "age", "heard", "match"}, more: 1}
+	g := grid{more: 1, head: []any{"backfill", "state", "queue", "connection", "players", "joining", "age", "heard",
+		"match"}}
 	for _, b := range all.BackfillTickets {
 		g.add(b.ID, b.State, b.Queue, b.Connection, strings.Join(b.Players, " "), b.Joining, format.Number(b.Age)+" s",
 			format.Number(b.Heard)+" s ago", b.Match)
@@ -131,7 +132,8 @@ func (c queueList) Run(ctx context.Context, forever untimed, s *session, api dev
 		}
 		g := grid{head: []any{"queue", "tickets", "players", "oldest", "configs"}}
 		for _, q := range all.Queues {
-			g.add(cmp.Or(q.Queue, "(none)"), q.Tickets, q.Players, format.Number(q.Oldest)+" s", strings.Join(q.Configs, " "))
+			g.add(cmp.Or(q.Queue, "(none)"), q.Tickets, q.Players, format.Number(q.Oldest)+" s",
+				strings.Join(q.Configs, " "))
 		}
 		return s.show(all, g)
 	})
@@ -148,7 +150,8 @@ type changesCommand struct {
 func (c changesCommand) Run(ctx context.Context, s *session, api developerAPI) error {
 	all := &client.ChangePage{Changes: []client.Change{}}
 	err := c.each(func(limit int, after string) (int, string, error) {
-		page, err := api.ListChanges(ctx, client.ChangeQuery{Kind: c.Kind, Name: c.Name, By: c.By, Limit: limit, After: after})
+		page, err := api.ListChanges(ctx, client.ChangeQuery{Kind: c.Kind, Name: c.Name, By: c.By, Limit: limit,
+			After: after})
 		if err != nil {
 			return 0, "", err
 		}
@@ -165,7 +168,8 @@ func (c changesCommand) Run(ctx context.Context, s *session, api developerAPI) e
 		if one.Upload > 0 {
 			upload = format.Number(float64(one.Upload))
 		}
-		g.add(formatTime(one.Time.Truncate(time.Second)), one.By, one.Kind, one.Name, one.Action, one.ETag, upload, one.Detail)
+		g.add(formatTime(one.Time.Truncate(time.Second)), one.By, one.Kind, one.Name, one.Action, one.ETag, upload,
+			one.Detail)
 	}
 	return s.show(all, g.withoutEmptyColumns())
 }

@@ -70,9 +70,9 @@ func (s *Store) rank(ctx context.Context, key string, p Place) (int64, error) {
 // readRecord returns a record that was read, nil if it is not listed.
 type readRecord[T any] func() (*T, error)
 
-// page goes through sets, one after the other and the greatest score first, from behind a place on. read adds what reads
-// the record of a set's member to a round trip, and take is called with the records that are listed until it is false.
-// It returns the place to go on behind, "" at the end, and how many members it looked at.
+// page goes through sets, one after the other and the greatest score first, from behind a place on. read adds to a
+// round trip what reads the record of a set's member, and take is called with the records that are listed until it is
+// false. It returns the place to go on behind, "" at the end, and how many members it looked at.
 func page[T any](
 	ctx context.Context, s *Store, sets []string, from Place,
 	read func(set int, p redis.Pipeliner, member redis.Z) readRecord[T], take func(*T) bool,
