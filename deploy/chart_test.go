@@ -337,6 +337,44 @@ func secured(t *testing.T, objects map[string]metav1.Object) {
 	}
 }
 
+// TestConsole: it is an option. It gets no keys of services and no URL of a store, and the gateway sends it what is
+// below /console.
+func TestConsole(t *testing.T) {
+	for name, enabled := range map[string]bool{"production": true, "ingress": true, "bundled": false} {
+		objects, err := render(t, values[name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := of[*appsv1.Deployment](objects)["mm-matchmaker-console"]
+		if (d != nil) != enabled {
+			t.Fatalf("%s: the console is there: %v", name, d != nil)
+		}
+		if d == nil {
+			continue
+		}
+		c := d.Spec.Template.Spec.Containers[0]
+		if c.Args[0] != "console" || !slices.Contains(c.Args, "--api-url=https://mm.example.com") || len(c.Env) > 0 ||
+			name == "production" && !slices.Contains(c.Args, "--production=true") {
+			t.Errorf("%s: %v %v", name, c.Args, c.Env)
+		}
+		routed := false
+		for _, r := range of[*gatewayv1.HTTPRoute](objects) {
+			for _, rule := range r.Spec.Rules {
+				routed = routed || *rule.Matches[0].Path.Value == "/console" &&
+					rule.BackendRefs[0].Name == "mm-matchmaker-console"
+			}
+		}
+		for _, i := range of[*networkingv1.Ingress](objects) {
+			for _, p := range i.Spec.Rules[0].HTTP.Paths {
+				routed = routed || strings.HasPrefix(p.Path, "/console") && p.Backend.Service.Name == "mm-matchmaker-console"
+			}
+		}
+		if !routed {
+			t.Errorf("%s: nothing leads to the console", name)
+		}
+	}
+}
+
 func TestValuesThatCannotBe(t *testing.T) {
 	base := values["ingress"]
 	for want, change := range map[string]string{
@@ -351,6 +389,9 @@ func TestValuesThatCannotBe(t *testing.T) {
 		"tickets":              "services: {tickets: {replicas: 3}}",
 		"'redis'":              "settings: {redis: redis://user:secret@host}",
 		"httpRoute.parentRefs": "httpRoute: {enabled: true}",
+		"console.apiURL":       "console: {enabled: true, apiURL: \"\"}",
+		"console.keysSecret":   "console: {enabled: true, replicas: 2}",
+		"'api-url'":            "console: {settings: {api-url: x}}",
 		"digest":               "image: {digest: latest}",
 		"'PATH'":               "telemetry: {PATH: /}",
 		"networkpolicy":        "networkpolicy: {enabled: false}",

@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// compose reads docker-compose.yml as `docker compose --env-file deploy/development.env --profile monitoring` does.
+// compose reads docker-compose.yml as `docker compose --env-file deploy/development.env --profile monitoring --profile console` does.
 func compose(t *testing.T) *types.Project {
 	t.Helper()
 	environment, err := dotenv.Read("development.env")
@@ -46,7 +46,7 @@ func readCompose(t *testing.T, environment types.Mapping) (*types.Project, error
 		WorkingDir:  root,
 		ConfigFiles: []types.ConfigFile{{Filename: filepath.Join(root, "docker-compose.yml")}},
 		Environment: environment,
-	}, loader.WithProfiles([]string{monitoring}))
+	}, loader.WithProfiles([]string{monitoring, "console"}))
 }
 
 // TestComposeTrustsNobodyByDefault: the user of the file must say whose tokens are trusted.
@@ -125,13 +125,20 @@ func TestComposeGivesServicesTheirKeys(t *testing.T) {
 // monitoring is the profile of what watches the others.
 const monitoring = "monitoring"
 
-// TestComposeProfile: nothing needs what watches it, and all of that is in one profile.
+// TestComposeProfile: nothing needs what watches it, and all of that is in one profile. The console has its own.
 func TestComposeProfile(t *testing.T) {
 	project := compose(t)
 	for _, name := range slices.Sorted(maps.Keys(project.Services)) {
 		s := project.Services[name]
 		watches := slices.Contains([]string{"collector", "traces", "prometheus", "grafana"}, name)
-		if watches != slices.Equal(s.Profiles, []string{monitoring}) || !watches && len(s.Profiles) > 0 {
+		var want []string
+		switch {
+		case watches:
+			want = []string{monitoring}
+		case name == "console":
+			want = []string{"console"}
+		}
+		if !slices.Equal(s.Profiles, want) {
 			t.Errorf("%s has the profiles %v", name, s.Profiles)
 		}
 		for other := range s.DependsOn {
@@ -148,7 +155,7 @@ var mute = []string{"collector", "traces"}
 func TestCompose(t *testing.T) {
 	project := compose(t)
 	for _, name := range slices.Concat(services(t),
-		[]string{"gateway", "redis", "nats", "collector", "traces", "prometheus", "grafana"}) {
+		[]string{"gateway", "console", "redis", "nats", "collector", "traces", "prometheus", "grafana"}) {
 		if _, ok := project.Services[name]; !ok {
 			t.Errorf("there is no %s", name)
 		}
@@ -188,7 +195,7 @@ func TestCompose(t *testing.T) {
 				t.Errorf("%s: port %s is open to the world", name, p.Published)
 			}
 		}
-		if slices.Contains(services(t), name) &&
+		if (name == "console" || slices.Contains(services(t), name)) &&
 			(!s.ReadOnly || !slices.Contains(s.CapDrop, "ALL") || s.Command[0] != name || s.User == "root" || s.Privileged) {
 			t.Errorf("%s may more than it needs: %+v", name, s)
 		}

@@ -410,6 +410,97 @@ type ReportRule struct {
 	Attributes []string `json:"attributes,omitzero"`
 }
 
+// MatchPage: Matches that run, and how many there are.
+type MatchPage struct {
+	Matches []ListedMatch `json:"matches"`
+	// How many have no result yet.
+	Open int64 `json:"open"`
+	// How many go to running games.
+	Joining int64 `json:"joining"`
+	// How many had their result, and are still known: most have a server.
+	Ended int64 `json:"ended"`
+	// How many have a server that is to be given back.
+	Returning int64 `json:"returning"`
+	// The place behind these, for `after`; absent at the end.
+	Next string `json:"next,omitzero"`
+}
+
+// ListedMatch: A match that runs. What is not known is absent.
+type ListedMatch struct {
+	ID string `json:"id"`
+	// As of `Match`.
+	State  string `json:"state"`
+	Config string `json:"config"`
+	// That the config serves now.
+	Queue   string    `json:"queue,omitzero"`
+	Created time.Time `json:"created"`
+	// How many seconds ago that was.
+	Age float64 `json:"age"`
+	// When it got its server.
+	Allocated time.Time `json:"allocated,omitzero"`
+	Backfill  string    `json:"backfill,omitzero"`
+	Profile   string    `json:"profile,omitzero"`
+	Fleet     string    `json:"fleet,omitzero"`
+	Region    string    `json:"region,omitzero"`
+}
+
+// BackfillPage: Backfill tickets, the one whose server called last first.
+type BackfillPage struct {
+	BackfillTickets []ListedBackfillTicket `json:"backfillTickets"`
+	// The place behind these, for `after`; absent at the end.
+	Next string `json:"next,omitzero"`
+}
+
+// ListedBackfillTicket: A running game that wants more players, without its properties.
+type ListedBackfillTicket struct {
+	ID string `json:"Id"`
+	// When it was created, in Unix UTC milliseconds.
+	Created       int64 `json:"Created"`
+	RecordVersion int64 `json:"RecordVersion"`
+	// Empty while its server is being allocated.
+	Connection string             `json:"Connection"`
+	Attributes map[string]float64 `json:"attributes"`
+	Queue      string             `json:"queue,omitzero"`
+	// That it was created with.
+	Match string `json:"match,omitzero"`
+	// The players in the game, if its server named them.
+	Players []string `json:"players,omitzero"`
+	// `open`: functions see it; `allocating`: its server is asked for; `asking`: players are asked whether they accept
+	// this game; `approval`: its server must approve first; `lapsed`: its server did not approve in time.
+	State string `json:"state"`
+	// How many seconds ago it was created.
+	Age float64 `json:"age"`
+	// How many seconds ago its server called.
+	Heard float64 `json:"heard"`
+	// How many matches go to the game.
+	Joining int64 `json:"joining"`
+}
+
+// ChangePage: Changes, the newest first.
+type ChangePage struct {
+	Changes []Change `json:"changes"`
+	// The place behind these, for `after`; absent if there are no older ones.
+	Next string `json:"next,omitzero"`
+}
+
+// Change: A change by a developer, or by the service itself. What is not known is absent.
+type Change struct {
+	ID   string    `json:"id"`
+	Time time.Time `json:"time"`
+	Kind string    `json:"kind"`
+	// The config or the function.
+	Name string `json:"name,omitzero"`
+	// `put`, `deleted`, `erased`, or the reason of an event of the kind `function`.
+	Action string `json:"action"`
+	// The subject of the token. Absent if the service did it.
+	By string `json:"by,omitzero"`
+	// That the config or the settings have from then on.
+	ETag string `json:"etag,omitzero"`
+	// Of the function.
+	Upload int64  `json:"upload,omitzero"`
+	Detail string `json:"detail,omitzero"`
+}
+
 // WaitingPage: Tickets that wait, the oldest first.
 type WaitingPage struct {
 	Tickets []WaitingTicket `json:"tickets"`
@@ -674,8 +765,11 @@ type Difference struct {
 	Gap *float64 `json:"gap,omitzero"`
 }
 
-// MatchReport: How good the matches of a time were. It has slots of five minutes, of a day.
+// MatchReport: How good the matches of a time were. It has slots of five minutes, of a day; of an hour, of 30 days;
+// and of a day, of 90 days: the shortest that are kept since then and of which the time has 400 at most.
 type MatchReport struct {
+	// How long a slot is.
+	SlotSeconds int `json:"slotSeconds"`
 	// When the first slot began.
 	Since time.Time        `json:"since"`
 	Until time.Time        `json:"until"`
@@ -697,7 +791,7 @@ type MatchReportRow struct {
 	// How many players the ticket has, and of a match, that of its largest party; 6 is 6 or more. Absent if nobody
 	// knows.
 	Party int `json:"party,omitzero"`
-	// When the five minutes began in which they were made.
+	// When the slot began in which they were made.
 	Slot     time.Time `json:"slot,omitzero"`
 	Matches  int64     `json:"matches"`
 	Tickets  int64     `json:"tickets"`

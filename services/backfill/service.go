@@ -82,6 +82,8 @@ func (s *service) routes(e *echo.Echo) {
 	e.POST(web.Base+"/backfill", s.searchV1, s.deprecate, server,
 		ratelimit.PerProject(s.Store, "backfill", s.Settings.requests()))
 	for _, base := range bases {
+		e.GET(base, s.list, s.Verifier.RequireLook(auth.Developer),
+			ratelimit.PerProject(s.Store, "backfill-lists", listRate()))
 		e.POST(base, s.create, server, bodies)
 		e.PUT(base+"/:backfill", s.replace, server, bodies)
 		e.DELETE(base+"/:backfill", s.delete, server)

@@ -89,6 +89,7 @@ func (s *service) routes(e *echo.Echo) {
 	e.POST(web.Base+"/configs/actions/check", s.check, developer...)
 	e.GET(web.Base+"/settings", s.getSettings, look...)
 	e.PUT(web.Base+"/settings", s.putSettings, developer...)
+	e.GET(web.Base+"/changes", s.changes, look...)
 	e.GET(web.Base+"/settings/history", s.settingsHistory, look...)
 }
 

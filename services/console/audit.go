@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"matchmaker.dev/pkg/client"
@@ -21,64 +22,44 @@ type audit struct {
 	Kinds   []choice
 	Authors []choice
 	Changes []change
+	// Older is the page with older ones; empty if there are none.
+	Older string
 }
-
-// maxHistories bounds the configs and functions whose histories a page reads.
-const maxHistories = 50
 
 // changes are the latest changes of configs, settings and functions, the newest first.
 func (v *view) changes(ctx context.Context) ([]change, error) {
-	return remember(ctx, v, "changes", 5*time.Second,
-		func(ctx context.Context, api *client.Client) (all []change, err error) {
-			configs, err := api.ListConfigs(ctx)
-			if err != nil {
-				return nil, err
-			}
-			for _, c := range configs[:min(len(configs), maxHistories)] {
-				history, err := api.ConfigHistory(ctx, c.ID)
-				if err != nil && !client.IsNotFound(err) {
-					return nil, err
-				}
-				all = append(all, v.ofConfig(c.ID, history)...)
-			}
-			settings, err := api.SettingsHistory(ctx)
-			if err != nil {
-				return nil, err
-			}
-			for _, s := range settings {
-				all = append(all, change{s.Changed, "settings", "", s.By, "put " + s.ETag, ""})
-			}
-			functions, err := api.ListFunctions(ctx)
-			if err != nil {
-				return nil, err
-			}
-			for _, f := range functions[:min(len(functions), maxHistories)] {
-				versions, err := api.GetFunctionVersions(ctx, f.Name)
-				if err != nil && !client.IsNotFound(err) {
-					return nil, err
-				}
-				for _, u := range versions {
-					what := fmt.Sprintf("uploaded %d", u.Version)
-					if u.Note != "" {
-						what += ": " + u.Note
-					}
-					all = append(all, change{u.Uploaded, "function", f.Name, u.By, what, v.link("function", "name", f.Name)})
-				}
-			}
-			slices.SortStableFunc(all, func(a, b change) int { return b.Time.Compare(a.Time) })
-			return all, nil
+	page, err := v.changePage(ctx, client.ChangeQuery{Limit: 200})
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(v.shownChanges(page), func(c change) bool { return c.Kind == "player" }), nil
+}
+
+func (v *view) changePage(ctx context.Context, q client.ChangeQuery) (*client.ChangePage, error) {
+	return remember(ctx, v, fmt.Sprint("changes ", q), 5*time.Second,
+		func(ctx context.Context, api *client.Client) (*client.ChangePage, error) {
+			return api.ListChanges(ctx, q)
 		})
 }
 
-// ofConfig are the changes of a config.
-func (v *view) ofConfig(id string, history []client.ConfigChange) (all []change) {
-	for i, c := range history {
-		one := change{c.Changed, "config", id, c.By, "put " + c.ETag, v.link("config", "id", id)}
-		if c.Deleted {
-			one.What = "deleted"
+// shownChanges are changes with what they changed. A change of a config leads to what differs, a function to its page.
+func (v *view) shownChanges(page *client.ChangePage) (all []change) {
+	for _, c := range page.Changes {
+		one := change{Time: c.Time, Kind: c.Kind, Name: c.Name, By: c.By, What: c.Action}
+		if c.ETag != "" {
+			one.What += " " + c.ETag
 		}
-		if i+1 < len(history) {
-			one.Href = v.link("config", "id", id, "from", history[i+1].ETag, "to", c.ETag)
+		if c.Upload > 0 {
+			one.What += " " + strconv.FormatInt(c.Upload, 10)
+		}
+		if c.Detail != "" {
+			one.What += ": " + c.Detail
+		}
+		switch c.Kind {
+		case "config":
+			one.Href = v.link("config", "id", c.Name, "to", c.ETag)
+		case "function":
+			one.Href = v.link("function", "name", c.Name)
 		}
 		all = append(all, one)
 	}
@@ -86,23 +67,30 @@ func (v *view) ofConfig(id string, history []client.ConfigChange) (all []change)
 }
 
 func loadAudit(ctx context.Context, v *view) (any, error) {
-	all, err := v.changes(ctx)
+	kinds := []string{"all", "config", "function", "settings", "player"}
+	kind, by := v.chosen("kind", kinds...), v.QueryParam("by")
+	q := client.ChangeQuery{By: by, After: v.QueryParam("after"), Limit: 100}
+	if kind != "all" {
+		q.Kind = kind
+	}
+	page, err := v.changePage(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	kind, by := v.chosen("kind", "all", "config", "function", "settings"), v.QueryParam("by")
-	a := &audit{Kinds: v.choices("audit", "kind", kind, "all", "config", "function", "settings")}
 	authors := []string{""}
-	for _, c := range all {
+	if by != "" {
+		authors = append(authors, by)
+	}
+	for _, c := range page.Changes {
 		if !slices.Contains(authors, c.By) && len(authors) < 12 {
 			authors = append(authors, c.By)
 		}
-		if (kind == "all" || c.Kind == kind) && (by == "" || c.By == by) {
-			a.Changes = append(a.Changes, c)
-		}
 	}
-	a.Authors = v.choices("audit", "by", by, authors...)
+	a := &audit{Kinds: v.choices("audit", "kind", kind, kinds...), Authors: v.choices("audit", "by", by, authors...),
+		Changes: v.shownChanges(page)}
 	a.Authors[0].Name = "everybody"
-	a.Changes = a.Changes[:min(len(a.Changes), 200)]
+	if page.Next != "" {
+		a.Older = v.choices("audit", "after", "", page.Next)[0].Href
+	}
 	return a, nil
 }

@@ -101,7 +101,7 @@ func timePlot(label string, from, to time.Time, text func(float64) string, lines
 	}
 	top, parts := ceiling(greatest)
 	p.grid(top, parts, text)
-	width := plotWidth - plotLeft - plotRight
+	width, days := plotWidth-plotLeft-plotRight, to.Sub(from) > 48*time.Hour
 	xOf := func(t time.Time) float64 {
 		return plotLeft + width*min(max(float64(t.Sub(from))/float64(to.Sub(from)), 0), 1)
 	}
@@ -110,7 +110,11 @@ func timePlot(label string, from, to time.Time, text func(float64) string, lines
 	}
 	for i := range 5 {
 		at := from.Add(to.Sub(from) * time.Duration(i) / 4)
-		p.Ticks = append(p.Ticks, mark{X: px(xOf(at)), Text: at.UTC().Format("15:04"), Time: at})
+		tick := mark{X: px(xOf(at)), Text: at.UTC().Format("15:04"), Time: at}
+		if days { // of UTC
+			tick.Text, tick.Time = at.UTC().Format("2 Jan"), time.Time{}
+		}
+		p.Ticks = append(p.Ticks, tick)
 	}
 	slots := map[time.Time][]string{}
 	for _, l := range lines {
@@ -120,10 +124,14 @@ func timePlot(label string, from, to time.Time, text func(float64) string, lines
 			}
 		}
 	}
+	format := "15:04"
+	if days {
+		format = "2 Jan 15:04"
+	}
 	half := max(width*float64(slotTime)/float64(to.Sub(from)), 4)
 	for at, texts := range slots {
 		p.Hits = append(p.Hits, hit{X: px(xOf(at) - half/2), Y: px(plotTop), W: px(half),
-			H: px(plotHeight - plotTop - plotBottom), Text: at.UTC().Format("15:04") + " UTC: " + strings.Join(texts, ", ")})
+			H: px(plotHeight - plotTop - plotBottom), Text: at.UTC().Format(format) + " UTC: " + strings.Join(texts, ", ")})
 	}
 	return p
 }

@@ -96,7 +96,11 @@ func loadConfig(ctx context.Context, v *view) (any, error) {
 	}
 	p.From, p.To = v.QueryParam("from"), v.QueryParam("to")
 	if p.To == "" && len(changes) > 1 && !p.Edit {
-		p.From, p.To = changes[1].ETag, changes[0].ETag
+		p.To = changes[0].ETag
+	}
+	if at := slices.IndexFunc(changes, func(c client.ConfigChange) bool { return c.ETag == p.To }); p.From == "" &&
+		at >= 0 && at+1 < len(changes) {
+		p.From = changes[at+1].ETag
 	}
 	before, after := find(changes, p.From), find(changes, p.To)
 	if before != nil && after != nil {

@@ -58,12 +58,13 @@ type Options struct {
 
 type service struct {
 	Options
-	sessions *sessions
-	pages    pageSet
-	cache    cache
-	streams  *stream.Streams
-	stopped  chan struct{}
-	protect  *http.CrossOriginProtection
+	sessions  *sessions
+	pages     pageSet
+	cache     cache
+	streams   *stream.Streams
+	providers providers
+	stopped   chan struct{}
+	protect   *http.CrossOriginProtection
 
 	minting sync.Mutex
 	minted  map[string]session
@@ -71,7 +72,8 @@ type service struct {
 
 // New makes the console.
 func New(o Options) (app.Part, error) {
-	s := &service{Options: o, stopped: make(chan struct{}), protect: http.NewCrossOriginProtection()}
+	s := &service{Options: o, stopped: make(chan struct{}), protect: http.NewCrossOriginProtection(),
+		providers: providers{places: make(chan struct{}, maxExchanges)}}
 	var err error
 	if s.sessions, err = newSessions(o.Settings, o.Now); err != nil {
 		return app.Part{}, err
@@ -103,6 +105,8 @@ func (s *service) routes(e *echo.Echo) {
 	e.GET(root+"/-/asset/:name", s.asset, secure)
 	e.GET(root+"/-/login", s.login, secure)
 	e.POST(root+"/-/login", s.logIn, secure)
+	e.GET(root+"/-/provider", s.begin, secure)
+	e.GET(callback, s.finish, secure)
 	e.POST(root+"/-/logout", s.logOut, secure)
 	e.GET(root+"/:project", s.show, secure)
 	e.GET(root+"/:project/:page", s.show, secure)

@@ -61,7 +61,13 @@ func answers() map[string]any {
 			[]any{object("time", now, "upload", 1, "instance", "i", "text", hostile)}),
 		"/tickets/waiting": object("tickets", []any{ticket}, "total", 1),
 		"/events":          object("events", []any{event}, "next", "1.1", "more", false),
-		"/matches/report":  object("since", now, "until", now, "rows", []any{row}),
+		"/matches": object("matches", []any{object("id", ticketID, "state", "assigned", "config", hostile, "queue", hostile,
+			"created", now, "age", 5, "fleet", hostile, "region", hostile)}, "open", 1, "next", hostile),
+		"/changes": object("changes", []any{object("id", "1-0", "time", now, "kind", "config", "name", hostile,
+			"action", hostile, "by", hostile, "detail", hostile)}, "next", hostile),
+		"v2/backfill": object("backfillTickets", []any{object("Id", hostile, "state", hostile, "Connection", hostile,
+			"queue", hostile, "players", []any{hostile})}),
+		"/matches/report": object("since", now, "until", now, "rows", []any{row}),
 		"/matches/" + ticketID: object("id", ticketID, "state", "assigned", "upload", 3, "config", hostile,
 			"created", now, "players", 1,
 			"teams", []any{object("name", hostile, "tickets", []any{object("id", ticketID, "players", []any{hostile})})},
@@ -78,7 +84,7 @@ func start(t *testing.T, local bool) *httptest.Server {
 	t.Helper()
 	known := answers()
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer, ok := known[strings.TrimPrefix(r.URL.Path, "/demo/matchmaking/api/v1")]
+		answer, ok := known[strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/demo/matchmaking/api/"), "v1")]
 		w.Header().Set("Content-Type", "application/json")
 		switch {
 		case r.Header.Get("Authorization") == "Bearer ended":

@@ -3,6 +3,7 @@ package console
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -19,6 +20,11 @@ type fleets struct {
 	Refusals []refusal
 	Matches  []matchRow
 	Cut      bool
+	// Running are matches that run, of the chosen state, and Games running games that fill up.
+	States  []choice
+	Running *client.MatchPage
+	More    string
+	Games   []client.ListedBackfillTicket
 }
 
 // count is how many matches are in a state.
@@ -96,7 +102,37 @@ func loadFleets(ctx context.Context, v *view) (any, error) {
 		}
 	}
 	f.finish(matches, refusals, times)
-	return f, nil
+	return f, f.list(ctx, v)
+}
+
+// list reads what runs.
+func (f *fleets) list(ctx context.Context, v *view) error {
+	states := []string{"all", "asking", "claimed", "allocating", "proposed", "assigned"}
+	state := v.chosen("state", states...)
+	f.States = v.choices("fleets", "state", state, states...)
+	q := client.MatchQuery{Limit: maxMatches, After: v.QueryParam("after")}
+	if state != "all" {
+		q.State = state
+	}
+	var err error
+	f.Running, err = remember(ctx, v, fmt.Sprint("matches ", q), 2*time.Second,
+		func(ctx context.Context, api *client.Client) (*client.MatchPage, error) {
+			return api.ListMatches(ctx, q)
+		})
+	if err := v.note("Which matches run is not known", err); err != nil {
+		return err
+	}
+	if f.Running != nil && f.Running.Next != "" {
+		f.More = v.choices("fleets", "after", "", f.Running.Next)[0].Href
+	}
+	games, err := remember(ctx, v, "games", 2*time.Second,
+		func(ctx context.Context, api *client.Client) (*client.BackfillPage, error) {
+			return api.ListBackfills(ctx, client.BackfillQuery{Limit: maxMatches})
+		})
+	if games != nil {
+		f.Games = games.BackfillTickets
+	}
+	return v.note("Which games fill up is not known", err)
 }
 
 // finish sorts and counts what was found.

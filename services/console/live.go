@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/internal/edge/stream"
 )
 
@@ -52,19 +53,24 @@ func (v *view) follow(name string, p page) error {
 	return err
 }
 
-// refresh makes the content of a page. It is nil while it cannot be read; end is set when its viewer may not read on.
+// refresh makes the content of a page; viewers of the same address with the same token share it. It is nil while it
+// cannot be read; end is set when its viewer may not read on.
 func (v *view) refresh(ctx context.Context, name string, p page) (text []byte, end bool) {
 	ctx, cancel := context.WithTimeout(ctx, loadTime)
 	defer cancel()
-	v.Problems = nil
-	data, err := p.load(ctx, v)
+	text, err := remember(ctx, v, "page "+v.Request().URL.RequestURI(), refreshEvery/2,
+		func(ctx context.Context, _ *client.Client) ([]byte, error) {
+			v.Problems = nil
+			data, err := p.load(ctx, v)
+			if err != nil {
+				return nil, err
+			}
+			var b bytes.Buffer
+			err = v.pages[name].ExecuteTemplate(&b, "live", v.frame(frame{Page: name, Section: p.section, Data: data}))
+			return b.Bytes(), err
+		})
 	if err != nil {
 		return nil, refused(err)
 	}
-	var b bytes.Buffer
-	f := v.frame(frame{Page: name, Section: p.section, Data: data})
-	if err := v.pages[name].ExecuteTemplate(&b, "live", f); err != nil {
-		return nil, false
-	}
-	return b.Bytes(), false
+	return text, false
 }

@@ -6,13 +6,15 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"matchmaker.dev/pkg/client"
 )
 
 const (
-	// slotTime is how long a slot of a report is.
+	// slotTime is how long the shortest slot of a report is.
 	slotTime = 5 * time.Minute
 	// recentTime is what counts as now.
 	recentTime = 15 * time.Minute
@@ -20,15 +22,25 @@ const (
 	maxEvents = 1000
 )
 
-// spans are how far back pages look.
-func ranges() []string { return []string{"1h", "6h", "24h"} }
+// ranges are how far back pages look.
+func ranges() []string { return []string{"1h", "6h", "24h", "7d", "30d", "90d"} }
 
 func rangeOf(name string) time.Duration {
+	if days, is := strings.CutSuffix(name, "d"); is {
+		if n, err := strconv.Atoi(days); err == nil {
+			return time.Duration(n) * 24 * time.Hour
+		}
+	}
 	d, err := time.ParseDuration(name)
 	if err != nil {
 		return time.Hour
 	}
 	return d
+}
+
+// slotOf is how long a slot of a report is.
+func slotOf(r *client.MatchReport) time.Duration {
+	return max(time.Duration(r.SlotSeconds)*time.Second, slotTime)
 }
 
 // alert is something to look at, and what to do about it.
@@ -141,7 +153,7 @@ func slots(r *client.MatchReport, since, until time.Time, value func(client.Matc
 		}
 	}
 	var points []point
-	for at := since.Truncate(slotTime); at.Before(until); at = at.Add(slotTime) {
+	for at := since.Truncate(slotOf(r)); at.Before(until); at = at.Add(slotOf(r)) {
 		v, ok := found[at.Unix()]
 		if !ok {
 			v = math.NaN()
@@ -174,10 +186,12 @@ func waitAt(quantile func(client.Measure) float64) func(client.MatchReportRow) f
 func p50(m client.Measure) float64 { return m.P50 }
 func p90(m client.Measure) float64 { return m.P90 }
 
-// perSlot is how many matches a minute a slot had. The slot that goes on is shorter than the others.
-func (v *view) perSlot(row client.MatchReportRow) float64 {
-	long := min(slotTime, max(v.Now().Sub(row.Slot), time.Minute))
-	return math.Round(float64(row.Matches)/long.Minutes()*10) / 10
+// perSlot returns how many matches a minute a slot of a report had. The slot that goes on is shorter than the others.
+func (v *view) perSlot(r *client.MatchReport) func(client.MatchReportRow) float64 {
+	return func(row client.MatchReportRow) float64 {
+		long := min(slotOf(r), max(v.Now().Sub(row.Slot), time.Minute))
+		return math.Round(float64(row.Matches)/long.Minutes()*100) / 100
+	}
 }
 
 func loadNow(ctx context.Context, v *view) (any, error) {
@@ -218,7 +232,7 @@ func loadNow(ctx context.Context, v *view) (any, error) {
 		return nil, err
 	}
 	n.Matches = timePlot("Matches a minute, for the last "+back, since, until, number1,
-		line{"", "one", zeros(slots(series, since, until, v.perSlot, nil))})
+		line{"", "one", zeros(slots(series, since, until, v.perSlot(series), nil))})
 	n.Waits = timePlot("How long tickets waited until their match, for the last "+back, since, until, seconds,
 		line{"90 %", "two", slots(series, since, until, waitAt(p90), nil)},
 		line{"half", "one", slots(series, since, until, waitAt(p50), nil)})
@@ -263,7 +277,7 @@ func (n *now) addQueues(v *view, list *client.QueueList, recent, series *client.
 	}
 	for name, q := range rows {
 		q.Href = v.queueLink(name)
-		q.Spark = spark(slots(series, since, until, v.perSlot,
+		q.Spark = spark(slots(series, since, until, v.perSlot(series),
 			func(row client.MatchReportRow) bool { return row.Queue == name }))
 		n.Queues = append(n.Queues, *q)
 	}

@@ -44,7 +44,7 @@ func (v *view) choices(page, parameter, chosen string, options ...string) (all [
 		q := v.QueryParams()
 		pairs := []string{}
 		for name := range q {
-			if name != parameter && name != "done" && name != "format" {
+			if name != parameter && name != "done" && name != "format" && name != "after" {
 				pairs = append(pairs, name, q.Get(name))
 			}
 		}

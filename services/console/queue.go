@@ -61,7 +61,7 @@ func loadQueue(ctx context.Context, v *view) (any, error) {
 		return nil, err
 	}
 	q.Matches = timePlot("Matches a minute, for the last "+back, since, until, number1,
-		line{"", "one", zeros(slots(series, since, until, v.perSlot, own))})
+		line{"", "one", zeros(slots(series, since, until, v.perSlot(series), own))})
 	q.WaitPlot = timePlot("How long tickets waited until their match", since, until, seconds,
 		line{"90 %", "two", slots(series, since, until, waitAt(p90), own)},
 		line{"half", "one", slots(series, since, until, waitAt(p50), own)})

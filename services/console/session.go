@@ -69,37 +69,16 @@ func newSessions(s Settings, now func() time.Time) (*sessions, error) {
 
 // read returns the session of a request's cookie, if it has one that goes on.
 func (s *sessions) read(c echo.Context) (one session, ok bool) {
-	cookie, err := c.Cookie(cookieName)
-	if err != nil {
-		return one, false
-	}
-	sealed, err := base64.RawURLEncoding.DecodeString(cookie.Value)
-	if err != nil {
-		return one, false
-	}
-	plain, err := s.seal.Open(nil, nil, sealed, []byte(purpose))
-	if err != nil || json.Unmarshal(plain, &one) != nil {
-		return one, false
-	}
-	return one, s.now().Before(one.Until)
+	ok = s.get(c, cookieName, purpose, &one)
+	return one, ok && s.now().Before(one.Until)
 }
 
 // write sets the cookie of a session. For the zero session it removes the cookie.
 func (s *sessions) write(c echo.Context, one session) error {
-	//nolint:gosec // it is Secure but on this machine, where there is no TLS
-	cookie := &http.Cookie{Name: cookieName, Path: root, HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: -1,
-		Secure: !isLocal(c.Request())}
-	if one.Token != "" {
-		plain, err := json.Marshal(one)
-		if err != nil {
-			return err
-		}
-		//nolint:gosec // this AEAD makes its nonce by itself
-		cookie.Value = base64.RawURLEncoding.EncodeToString(s.seal.Seal(nil, nil, plain, []byte(purpose)))
-		cookie.MaxAge = max(1, int(one.Until.Sub(s.now()).Seconds()))
+	if one.Token == "" {
+		return s.put(c, cookieName, purpose, nil, time.Time{})
 	}
-	c.SetCookie(cookie)
-	return nil
+	return s.put(c, cookieName, purpose, one, one.Until)
 }
 
 // csrf is what a form of a session has, and no other site knows. The subject of the token tells sessions apart: the API
@@ -157,7 +136,7 @@ func (s *service) showLogin(c echo.Context, status int, failure string) error {
 	}
 	v := &view{service: s, Context: c}
 	return v.render(status, frame{Title: "Sign in", Page: "login", Failure: failure, Data: map[string]any{
-		"To": c.FormValue("to"), "Project": c.FormValue("project"), "Off": s.Mint != nil,
+		"To": c.FormValue("to"), "Project": c.FormValue("project"), "Off": s.Mint != nil, "Issuer": s.Settings.Issuer,
 	}})
 }
 
@@ -167,11 +146,16 @@ func (s *service) logIn(c echo.Context) error {
 	if err := s.protect.Check(c.Request()); err != nil || s.Mint != nil {
 		return s.showLogin(c, http.StatusForbidden, "The request comes from another site.")
 	}
-	one := session{Token: strings.TrimSpace(c.FormValue("token")), Project: strings.TrimSpace(c.FormValue("project")),
-		Until: s.Now().Add(s.Settings.Session)}
+	return s.enterWith(c, session{Token: strings.TrimSpace(c.FormValue("token")),
+		Project: strings.TrimSpace(c.FormValue("project"))}, c.FormValue("to"))
+}
+
+// enterWith begins a session with a token that the API takes.
+func (s *service) enterWith(c echo.Context, one session, to string) error {
+	one.Until = s.Now().Add(s.Settings.Session)
 	if len(one.Token) == 0 || len(one.Token) > maxToken || one.Project == "" {
 		return s.showLogin(c, http.StatusBadRequest,
-			fmt.Sprintf("Enter a project, and a token of up to %d characters.", maxToken))
+			fmt.Sprintf("A project is needed, and a token of up to %d characters.", maxToken))
 	}
 	if end := claimsOf(one.Token).Expires; end > 0 && time.Unix(int64(end), 0).Before(one.Until) {
 		one.Until = time.Unix(int64(end), 0)
@@ -192,7 +176,7 @@ func (s *service) logIn(c echo.Context) error {
 	if err := s.sessions.write(c, one); err != nil {
 		return err
 	}
-	return c.Redirect(http.StatusSeeOther, returnTo(c.FormValue("to"), one.Project))
+	return c.Redirect(http.StatusSeeOther, returnTo(to, one.Project))
 }
 
 // returnTo is where a login goes on: to a page of the console and nowhere else.

@@ -18,6 +18,10 @@ import (
 // reportBooks is the most slots of time that are kept until they can be stored.
 const reportBooks = 4
 
+// reportEvery is how often books of an hour and of a day are stored at most: they are large, and change with each
+// match.
+const reportEvery = time.Minute
+
 // attachMeasures moves the measures of a match from its proposal to its claim: events have them, and the match does
 // not. asked is the report of its config.
 func attachMeasures(c *state.Claim, asked *pb.Report) {
@@ -45,8 +49,17 @@ type reporter struct {
 	signal notify.Signal
 
 	mu    sync.Mutex
+	spans []*spanBooks
+	match report.Match // used again and again
+}
+
+// spanBooks are the books with slots of one length.
+type spanBooks struct {
+	report.Span
 	books []*reportBook // the last one is the current one
-	match report.Match  // used again and again
+	// every is how often they are stored at most, and saved when they were.
+	every time.Duration
+	saved time.Time
 }
 
 // reportBook is a book, and the state of its slot in the store.
@@ -56,7 +69,17 @@ type reportBook struct {
 	loaded, changed bool
 }
 
-func newReporter(s scope) *reporter { return &reporter{scope: s, signal: notify.New()} }
+func newReporter(s scope) *reporter {
+	r := &reporter{scope: s, signal: notify.New()}
+	for i, span := range report.Spans() {
+		every := reportEvery
+		if i == 0 {
+			every = 0
+		}
+		r.spans = append(r.spans, &spanBooks{Span: span, every: every})
+	}
+	return r
+}
 
 // add adds a match that was claimed at a time.
 func (r *reporter) add(now time.Time, c *state.Claim) {
@@ -66,7 +89,6 @@ func (r *reporter) add(now time.Time, c *state.Claim) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	b := r.book(report.SlotOf(now))
 	m := &r.match
 	m.Key = report.Key{Config: c.Match.GetConfig(), Revision: c.Match.GetRevision(), Function: c.Function,
 		Upload: c.Upload, Queue: c.Queue, Region: p.GetHosting().GetRegion(), Canary: c.Canary}
@@ -88,23 +110,26 @@ func (r *reporter) add(now time.Time, c *state.Claim) {
 	for _, one := range c.Measures {
 		m.Values = append(m.Values, report.Value{Kind: report.Measure, Name: one.GetName(), Value: one.GetValue()})
 	}
-	b.Add(m)
-	if !b.changed {
-		b.changed = true
-		r.signal.Notify()
+	for _, s := range r.spans {
+		b := s.book(s.SlotOf(now))
+		b.Add(m)
+		if !b.changed {
+			b.changed = true
+			r.signal.Notify()
+		}
 	}
 }
 
 // book returns the book of a slot.
-func (r *reporter) book(slot int64) *reportBook {
-	if n := len(r.books); n > 0 && r.books[n-1].Slot == slot {
-		return r.books[n-1]
+func (s *spanBooks) book(slot int64) *reportBook {
+	if n := len(s.books); n > 0 && s.books[n-1].Slot == slot {
+		return s.books[n-1]
 	}
-	r.books = append(r.books, &reportBook{Book: report.NewBook(slot)})
-	if len(r.books) > reportBooks {
-		r.books = slices.Delete(r.books, 0, 1)
+	s.books = append(s.books, &reportBook{Book: s.NewBook(slot)})
+	if len(s.books) > reportBooks {
+		s.books = slices.Delete(s.books, 0, 1)
 	}
-	return r.books[len(r.books)-1]
+	return s.books[len(s.books)-1]
 }
 
 // run stores what was added until ctx ends.
@@ -130,8 +155,26 @@ func (r *reporter) run(ctx context.Context) {
 
 // save stores the books that changed, and drops those that are over.
 func (r *reporter) save(ctx context.Context) error {
-	for _, b := range r.pending() {
-		if err := r.load(ctx, b); err != nil {
+	for _, s := range r.spans {
+		if err := r.saveSpan(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *reporter) saveSpan(ctx context.Context, s *spanBooks) error {
+	pending, now := r.pending(s), r.Store.Now()
+	if len(pending) == 0 {
+		return nil
+	}
+	if since := now.Sub(s.saved); since >= 0 && since < s.every {
+		r.signal.Notify() // it is their turn later
+		return nil
+	}
+	s.saved = now
+	for _, b := range pending {
+		if err := r.load(ctx, s, b); err != nil {
 			return err
 		}
 		r.mu.Lock()
@@ -139,7 +182,7 @@ func (r *reporter) save(ctx context.Context) error {
 		b.changed = false
 		r.mu.Unlock()
 		err := r.Store.PutReport(ctx, r.project, r.epoch, b.Slot, body,
-			state.ReportKeep{Oldest: b.Slot - report.Slots, For: report.Slots * report.SlotTime})
+			state.ReportKeep{Span: s.Name, Oldest: b.Slot - s.Slots, For: time.Duration(s.Slots) * s.Slot})
 		if err != nil {
 			r.mu.Lock()
 			b.changed = true
@@ -149,25 +192,25 @@ func (r *reporter) save(ctx context.Context) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	last := len(r.books) - 1
-	kept := slices.DeleteFunc(r.books[:max(last, 0)], func(b *reportBook) bool { return !b.changed })
-	r.books = append(kept, r.books[max(last, 0):]...)
+	last := len(s.books) - 1
+	kept := slices.DeleteFunc(s.books[:max(last, 0)], func(b *reportBook) bool { return !b.changed })
+	s.books = append(kept, s.books[max(last, 0):]...)
 	return nil
 }
 
 // pending are the books that changed.
-func (r *reporter) pending() []*reportBook {
+func (r *reporter) pending(s *spanBooks) []*reportBook {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(r.books), func(b *reportBook) bool { return !b.changed })
+	return slices.DeleteFunc(slices.Clone(s.books), func(b *reportBook) bool { return !b.changed })
 }
 
 // load adds the stored report of the slot, from a leader before, to a book.
-func (r *reporter) load(ctx context.Context, b *reportBook) error {
+func (r *reporter) load(ctx context.Context, s *spanBooks, b *reportBook) error {
 	if b.loaded {
 		return nil
 	}
-	stored, _, err := r.Store.Report(ctx, r.project, []int64{b.Slot})
+	stored, _, err := r.Store.Report(ctx, r.project, s.Name, []int64{b.Slot})
 	if err != nil {
 		return err
 	}

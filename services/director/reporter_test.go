@@ -1,6 +1,7 @@
 package director_test
 
 import (
+	"slices"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -53,7 +54,7 @@ func must(t testing.TB, err error) {
 func (w *world) reported() report.Row {
 	w.Helper()
 	slot := report.SlotOf(w.store.Now())
-	found, _, err := w.store.Report(w.Context(), project, []int64{slot - 2, slot - 1, slot})
+	found, _, err := w.store.Report(w.Context(), project, "", []int64{slot - 2, slot - 1, slot})
 	must(w, err)
 	t := &report.Table{By: report.Dimensions()}
 	for _, one := range found {
@@ -63,6 +64,24 @@ func (w *world) reported() report.Row {
 		return rows[len(rows)-1]
 	}
 	return report.Row{}
+}
+
+// spanMatches is how many matches the stored reports of each span have now.
+func (w *world) spanMatches() (all []int64) {
+	w.Helper()
+	for _, span := range report.Spans() {
+		slot := span.SlotOf(w.store.Now())
+		found, _, err := w.store.Report(w.Context(), project, span.Name, []int64{slot - 1, slot})
+		must(w, err)
+		n := int64(0)
+		for _, one := range found {
+			for _, series := range one.GetSeries() {
+				n += series.GetMatches()
+			}
+		}
+		all = append(all, n)
+	}
+	return all
 }
 
 // What is measured of a match is told by its event and by reports, on which the next leader goes on, and is not stored
@@ -112,4 +131,5 @@ func TestLeaderTellsHowGoodMatchesAre(t *testing.T) {
 	w.director("b", times())
 	w.results(w.enter(2)...)
 	w.until("the next leader adds to it", func() bool { return w.reported().Matches == 2 })
+	w.until("reports of hours and days have both", func() bool { return slices.Equal(w.spanMatches(), []int64{2, 2, 2}) })
 }

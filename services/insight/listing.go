@@ -26,7 +26,7 @@ func (s *service) listing(c echo.Context, configs map[string]*pb.Config) (*pb.Ru
 	if err != nil {
 		return nil, err
 	}
-	l := &pb.Listing{Limit: defaultListed, Player: values.Get("player")}
+	l := &pb.Listing{Player: values.Get("player")}
 	r := &pb.RunRequest{Project: c.Param("project"), Queue: values.Get("queue"), Listing: l,
 		Budget: listTime.Milliseconds()}
 	switch {
@@ -44,13 +44,11 @@ func (s *service) listing(c echo.Context, configs map[string]*pb.Config) (*pb.Ru
 	default:
 		l.EveryQueue = !values.Has("queue")
 	}
-	if values.Has("limit") {
-		n, err := strconv.ParseInt(values.Get("limit"), 10, 32)
-		if err != nil || n < 1 || n > maxListed {
-			return nil, problem.New(problem.Invalid, "query parameter limit: a whole number from 1 to %d is expected", maxListed)
-		}
-		l.Limit = int32(n)
+	limit, err := web.Limit(values, defaultListed, maxListed)
+	if err != nil {
+		return nil, err
 	}
+	l.Limit = int32(limit)
 	if values.Get("after") != "" {
 		var ok bool
 		if l.AfterCreated, l.After, ok = parseListCursor(values.Get("after")); !ok {
@@ -102,10 +100,9 @@ func (s *service) filters(values url.Values) ([]*pb.Filter, error) {
 		if !values.Has(name) {
 			continue
 		}
-		seconds, err := strconv.ParseFloat(values.Get(name), 64)
-		if err != nil || math.IsNaN(seconds) || seconds < 0 || seconds > longestAge {
-			return nil, problem.New(problem.Invalid, "query parameter %s: a number of seconds is expected, 0 or more",
-				problem.Word(name))
+		seconds, err := ageOf(values, name)
+		if err != nil {
+			return nil, err
 		}
 		at := now - seconds*float64(time.Second/time.Millisecond)
 		*bound = &at
@@ -117,4 +114,17 @@ func (s *service) filters(values url.Values) ([]*pb.Filter, error) {
 		filters = append(filters, age)
 	}
 	return filters, nil
+}
+
+// ageOf reads a number of seconds, 0 if it is not given.
+func ageOf(values url.Values, name string) (float64, error) {
+	if !values.Has(name) {
+		return 0, nil
+	}
+	seconds, err := strconv.ParseFloat(values.Get(name), 64)
+	if err != nil || math.IsNaN(seconds) || seconds < 0 || seconds > longestAge {
+		return 0, problem.New(problem.Invalid, "query parameter %s: a number of seconds is expected, 0 or more",
+			problem.Word(name))
+	}
+	return seconds, nil
 }

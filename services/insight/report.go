@@ -24,6 +24,7 @@ const reportTime = time.Hour
 // reportQuery is what a report is asked for.
 type reportQuery struct {
 	table       report.Table
+	span        report.Span
 	first, last int64 // slots
 	since       time.Time
 	until       time.Time
@@ -44,7 +45,7 @@ func (s *service) report(c echo.Context) error {
 	defer leave()
 	ctx, cancel := context.WithTimeout(c.Request().Context(), readTime)
 	defer cancel()
-	err = report.Read(ctx, s.Store, s.pace, project, q.first, q.last, q.table.Add)
+	err = report.Read(ctx, s.Store, s.pace, project, q.span.Name, q.first, q.last, q.table.Add)
 	switch {
 	case errors.Is(err, report.ErrNoTime):
 		return problem.New(problem.Unavailable,
@@ -76,9 +77,7 @@ func readReportQuery(c echo.Context, now time.Time) (*reportQuery, error) {
 	if !q.since.Before(q.until) {
 		return nil, problem.New(problem.Invalid, "query parameter since: a time before until is expected")
 	}
-	newest := report.SlotOf(now)
-	q.first = max(report.SlotOf(q.since), newest-report.Slots)
-	q.last = min(report.SlotOf(q.until.Add(-time.Millisecond)), newest)
+	q.choose(now)
 	t := &q.table
 	if values.Has("by") {
 		t.By = strings.Split(values.Get("by"), ",")
@@ -105,6 +104,22 @@ func readReportQuery(c echo.Context, now time.Time) (*reportQuery, error) {
 	return q, nil
 }
 
+// maxSlots is how many slots a report has at most, so that rows which are divided by slot find room.
+const maxSlots = 400
+
+// choose chooses the shortest slots that are kept for the whole time and are not too many for it.
+func (q *reportQuery) choose(now time.Time) {
+	for _, q.span = range report.Spans() {
+		newest := q.span.SlotOf(now)
+		oldest := newest - q.span.Slots
+		q.first = max(q.span.SlotOf(q.since), oldest)
+		q.last = min(q.span.SlotOf(q.until.Add(-time.Millisecond)), newest)
+		if q.span.SlotOf(q.since) >= oldest && q.last-q.first < maxSlots {
+			return
+		}
+	}
+}
+
 // timeOf reads a time.
 func timeOf(values url.Values, name string) (time.Time, error) {
 	at, err := time.Parse(time.RFC3339, values.Get(name))
@@ -117,10 +132,11 @@ func timeOf(values url.Values, name string) (time.Time, error) {
 
 // answer is what the table has.
 func (q *reportQuery) answer(now time.Time) response.MatchReport {
-	slot := report.SlotTime.Milliseconds()
+	slot := q.span.Slot.Milliseconds()
 	a := response.MatchReport{
-		Since: formatTime(q.first * slot), Until: formatTime(max(q.first*slot, min(now.UnixMilli(), (q.last+1)*slot))),
-		Rows: []response.MatchReportRow{}, LeftOut: q.table.LeftOut(),
+		SlotSeconds: int(q.span.Slot.Seconds()), Since: formatTime(q.first * slot),
+		Until: formatTime(max(q.first*slot, min(now.UnixMilli(), (q.last+1)*slot))),
+		Rows:  []response.MatchReportRow{}, LeftOut: q.table.LeftOut(),
 	}
 	for _, row := range q.table.Rows() {
 		one := response.MatchReportRow{

@@ -57,14 +57,13 @@ func TestReportAddsSlotsUp(t *testing.T) {
 		return time.UnixMilli(slot * report.SlotTime.Milliseconds()).UTC().Format(time.RFC3339)
 	}
 	for query, want := range map[string]int64{
-		"":                               3,
-		"?config=ranked&maxRevision=5":   1,
-		"?config=ranked&minRevision=6":   2,
-		"?config=other":                  0,
-		"?since=" + slotTime(now-100):    4,
-		"?since=" + slotTime(now-10_000): 4,
-		"?until=" + slotTime(now):        1,
-		"?until=" + slotTime(now-3):      0,
+		"":                             3,
+		"?config=ranked&maxRevision=5": 1,
+		"?config=ranked&minRevision=6": 2,
+		"?config=other":                0,
+		"?since=" + slotTime(now-100):  4,
+		"?until=" + slotTime(now):      1,
+		"?until=" + slotTime(now-3):    0,
 		"?since=" + slotTime(now-99) + "&until=" + slotTime(now-2): 1,
 	} {
 		var got told
@@ -93,6 +92,46 @@ func TestReportAddsSlotsUp(t *testing.T) {
 	res := w.get(t, "/matches/report")
 	if res.StatusCode != http.StatusForbidden {
 		t.Errorf("somebody of another project: %d", res.StatusCode)
+	}
+}
+
+// The slots of a report are the shortest that are kept for its time, and are no more than there is room for.
+func TestReportsOfLongTimesHaveLongSlots(t *testing.T) {
+	w := start(t, nil)
+	epoch, err := w.store.AcquireLease(t.Context(), "demo", "a", time.Minute)
+	must(t, err)
+	now := w.store.Now()
+	for _, span := range report.Spans() {
+		b := span.NewBook(span.SlotOf(now) - span.Slots)
+		b.Add(&report.Match{Key: report.Key{Config: "ranked"}, Players: 1, Waits: []float64{1}})
+		must(t, w.store.PutReport(t.Context(), "demo", epoch, b.Slot, b.Message(),
+			state.ReportKeep{Span: span.Name, For: time.Hour}))
+	}
+	for _, test := range []struct {
+		back    time.Duration
+		slot    int
+		matches int
+	}{{time.Hour, 300, 0}, {24 * time.Hour, 300, 1}, {25 * time.Hour, 3600, 0}, {7 * 24 * time.Hour, 3600, 0},
+		{30 * 24 * time.Hour, 86400, 0}, {90 * 24 * time.Hour, 86400, 1}, {1000 * 24 * time.Hour, 86400, 1}} {
+		var got struct {
+			told
+			SlotSeconds int
+		}
+		w.read(t, "/matches/report?by=slot&since="+now.Add(-test.back).UTC().Format(time.RFC3339Nano), http.StatusOK, &got)
+		if got.SlotSeconds != test.slot || len(got.Rows) != test.matches || !got.Since.Before(got.Until) {
+			t.Errorf("%v: slots of %d s, %+v", test.back, got.SlotSeconds, got.told)
+		}
+	}
+	// A part of the last 30 days has slots of an hour.
+	first := now.Add(-30 * 24 * time.Hour)
+	var got struct {
+		told
+		SlotSeconds int
+	}
+	w.read(t, "/matches/report?since="+first.UTC().Format(time.RFC3339Nano)+"&until="+
+		first.Add(24*time.Hour).UTC().Format(time.RFC3339Nano), http.StatusOK, &got)
+	if got.SlotSeconds != 3600 || len(got.Rows) != 1 {
+		t.Errorf("%d: %+v", got.SlotSeconds, got.told)
 	}
 }
 

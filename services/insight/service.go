@@ -122,6 +122,7 @@ func (s *service) routes(e *echo.Echo) {
 		look = append(look, s.Limit)
 	}
 	e.GET(web.ProjectEvents, s.events, look...)
+	e.GET(web.Base+"/matches", s.matches, look...)
 	e.GET(web.Base+"/matches/report", s.report, look...)
 	e.GET(web.Base+"/matches/:match", s.match, look...)
 	e.GET(web.Base+"/tickets/waiting", s.waiting, look...)

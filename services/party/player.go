@@ -161,6 +161,7 @@ func (s *service) erase(c echo.Context) error {
 	return s.look(c, func(ctx context.Context, project, player string) (any, error) {
 		done, err := s.eraseOf(ctx, project, player)
 		if err == nil {
+			err = s.Store.NoteErasure(ctx, project, auth.From(c).Subject)
 			s.Log.InfoContext(ctx, "a player was erased", "project", project, "by", auth.From(c).Kind, "tickets", done.Tickets,
 				"remains", len(done.Remains))
 		}

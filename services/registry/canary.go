@@ -268,7 +268,7 @@ func (r *registry) compare(ctx context.Context, project string, f *pb.Function) 
 	comparison := canaries.Compare(f, now)
 	last := reports.SlotOf(now) + 1 // clocks differ
 	first := max(comparison.First(), last-reports.Slots)
-	switch err := reports.Read(ctx, r.Store, r.pace, project, first, last, comparison.Add); {
+	switch err := reports.Read(ctx, r.Store, r.pace, project, "", first, last, comparison.Add); {
 	case errors.Is(err, reports.ErrNoTime):
 		return nil, problem.New(problem.Unavailable, "the canary was not compared in time: the project reads too much, try "+
 			"again later").After(time.Second)

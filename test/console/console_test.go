@@ -182,7 +182,8 @@ func (w *world) shown(t *testing.T) map[string]string {
 		"player": at + "/player?id=grandmaster", "match": at + "/match?id=" + found, "configs": at + "/configs",
 		"config": at + "/config?id=ranked", "edit": at + "/config?id=ranked&edit=true", "functions": at + "/functions",
 		"function": at + "/function?name=duel", "fleets": at + "/fleets?range=15m", "quality": at + "/quality",
-		"audit": at + "/audit", "search": at + "/search?q=ran",
+		"audit": at + "/audit", "quarter": at + "/queue?queue=ranked&range=90d", "month": at + "/now?range=30d",
+		"search": at + "/search?q=ran",
 	}
 }
 
@@ -226,6 +227,8 @@ func TestConsole(t *testing.T) {
 	t.Run("pages", func(t *testing.T) { b.tryPages(t, pages) })
 	t.Run("actions", func(t *testing.T) { b.tryActions(t, w) })
 	t.Run("logins", func(t *testing.T) { tryLogins(t, w) })
+	t.Run("provider", func(t *testing.T) { tryProvider(t, w) })
+	t.Run("load", func(t *testing.T) { tryLoad(t, w) })
 }
 
 // tryPages looks at every page in light and dark, wide and narrow: nothing breaks the policy, nothing is wider than the

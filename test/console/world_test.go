@@ -65,14 +65,19 @@ func newWorld(t *testing.T, bin string) *world {
 	return w
 }
 
-// past stores a day of matches, as a director does slot by slot.
-func (w *world) past(ctx context.Context) error {
+// store opens the state of the system.
+func (w *world) store() (*state.Store, error) {
 	url, err := os.ReadFile(filepath.Join(w.Folder(), "redis.url"))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	store, err := state.Open(state.Options{Server: state.Server{URL: strings.TrimSpace(string(url))},
+	return state.Open(state.Options{Server: state.Server{URL: strings.TrimSpace(string(url))},
 		Limits: settings.Default[state.Limits](), Log: slog.New(slog.DiscardHandler)})
+}
+
+// past stores 90 days of matches, as a director does slot by slot.
+func (w *world) past(ctx context.Context) error {
+	store, err := w.store()
 	if err != nil {
 		return err
 	}
@@ -93,6 +98,21 @@ func (w *world) past(ctx context.Context) error {
 			state.ReportKeep{Oldest: last - report.Slots, For: report.Slots * report.SlotTime})
 		if err != nil {
 			return err
+		}
+	}
+	for _, span := range report.Spans()[1:] {
+		last := span.SlotOf(time.Now())
+		for slot := last - span.Slots + 1; slot < last; slot++ {
+			book := span.NewBook(slot)
+			week := 1.2 + math.Sin(float64(slot)*span.Slot.Hours()/168*2*math.Pi)
+			for range int(week*span.Slot.Hours()*20) + w.random.IntN(12) {
+				book.Add(w.match(0, week, 0))
+			}
+			err := store.PutReport(ctx, project, epoch, slot, book.Message(), state.ReportKeep{Span: span.Name,
+				Oldest: last - span.Slots, For: time.Duration(span.Slots) * span.Slot})
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return store.ReleaseLease(ctx, project, "past")
@@ -159,6 +179,14 @@ func (w *world) build(ctx context.Context) error {
 	w.elder, err = w.lobby.CreateTicket(ctx, client.TicketRequest{Player: "grandmaster",
 		Queues: []string{"casual", "ranked"}, Attributes: map[string]float64{"skill": 4800}})
 	if err != nil {
+		return err
+	}
+	game, err := w.Client(auth.Server, project, "server-1")
+	if err != nil {
+		return err
+	}
+	if _, err = game.CreateBackfill(ctx, client.BackfillRequest{Connection: "203.0.113.7:7777", Queue: "casual",
+		Attributes: map[string]float64{"open": 2}, Players: []client.GamePlayer{{ID: "ada"}, {ID: "bob"}}}); err != nil {
 		return err
 	}
 	for i := range 3 {

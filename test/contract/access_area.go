@@ -64,7 +64,7 @@ func looks() []request {
 	for _, path := range []string{
 		"configs", "configs/x", "configs/x/history", "settings", "settings/history", "webhooks", "functions",
 		"functions/x", "functions/x/log", "functions/x/versions", "tickets/x/explanation", "events", "matches/x",
-		"matches/report",
+		"matches/report", "matches", "changes",
 	} {
 		all = append(all, request{as: Developer, method: http.MethodGet, path: path})
 	}

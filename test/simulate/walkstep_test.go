@@ -818,7 +818,7 @@ func (w *walk) lead() func() error {
 		if _, err := w.store.AcquireLease(w.ctx, walkProject, name, 5*time.Second); err != nil {
 			return err
 		}
-		return cmp.Or(w.store.PutWaits(w.ctx, walkProject, epoch, &pb.Waits{}),
+		return cmp.Or(w.store.PutWaits(w.ctx, walkProject, epoch, &pb.Waits{}), w.store.NoteErasure(w.ctx, walkProject, "a"),
 			w.store.PutReport(w.ctx, walkProject, epoch, 1, &pb.ReportSlot{}, state.ReportKeep{For: time.Minute}))
 	}
 }

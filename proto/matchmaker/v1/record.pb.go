@@ -3989,6 +3989,94 @@ func (x *WaitEvidence) GetSquares() float32 {
 	return 0
 }
 
+// Change is a change by a developer, or by the service.
+type Change struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// kind is config, settings, function or player.
+	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	// name of the config or the function.
+	Name   string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Action string `protobuf:"bytes,3,opt,name=action,proto3" json:"action,omitempty"`
+	// by is the subject of the token; empty if the service did it.
+	By            string `protobuf:"bytes,4,opt,name=by,proto3" json:"by,omitempty"`
+	Upload        int64  `protobuf:"varint,5,opt,name=upload,proto3" json:"upload,omitempty"`
+	Detail        string `protobuf:"bytes,6,opt,name=detail,proto3" json:"detail,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Change) Reset() {
+	*x = Change{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[46]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Change) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Change) ProtoMessage() {}
+
+func (x *Change) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[46]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Change.ProtoReflect.Descriptor instead.
+func (*Change) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{46}
+}
+
+func (x *Change) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *Change) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Change) GetAction() string {
+	if x != nil {
+		return x.Action
+	}
+	return ""
+}
+
+func (x *Change) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
+func (x *Change) GetUpload() int64 {
+	if x != nil {
+		return x.Upload
+	}
+	return 0
+}
+
+func (x *Change) GetDetail() string {
+	if x != nil {
+		return x.Detail
+	}
+	return ""
+}
+
 // ReportSlot is how good the matches of some minutes were: counts and distributions.
 type ReportSlot struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
@@ -4001,7 +4089,7 @@ type ReportSlot struct {
 
 func (x *ReportSlot) Reset() {
 	*x = ReportSlot{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[46]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4013,7 +4101,7 @@ func (x *ReportSlot) String() string {
 func (*ReportSlot) ProtoMessage() {}
 
 func (x *ReportSlot) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[46]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4026,7 +4114,7 @@ func (x *ReportSlot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportSlot.ProtoReflect.Descriptor instead.
 func (*ReportSlot) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{46}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ReportSlot) GetSeries() []*ReportSeries {
@@ -4066,7 +4154,7 @@ type ReportSeries struct {
 
 func (x *ReportSeries) Reset() {
 	*x = ReportSeries{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[47]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4078,7 +4166,7 @@ func (x *ReportSeries) String() string {
 func (*ReportSeries) ProtoMessage() {}
 
 func (x *ReportSeries) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[47]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4091,7 +4179,7 @@ func (x *ReportSeries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportSeries.ProtoReflect.Descriptor instead.
 func (*ReportSeries) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{47}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ReportSeries) GetConfig() string {
@@ -4194,7 +4282,7 @@ type ReportDistribution struct {
 
 func (x *ReportDistribution) Reset() {
 	*x = ReportDistribution{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[48]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4206,7 +4294,7 @@ func (x *ReportDistribution) String() string {
 func (*ReportDistribution) ProtoMessage() {}
 
 func (x *ReportDistribution) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[48]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4219,7 +4307,7 @@ func (x *ReportDistribution) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportDistribution.ProtoReflect.Descriptor instead.
 func (*ReportDistribution) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{48}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ReportDistribution) GetKind() string {
@@ -4280,7 +4368,7 @@ type Capture struct {
 
 func (x *Capture) Reset() {
 	*x = Capture{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[49]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4292,7 +4380,7 @@ func (x *Capture) String() string {
 func (*Capture) ProtoMessage() {}
 
 func (x *Capture) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[49]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4305,7 +4393,7 @@ func (x *Capture) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Capture.ProtoReflect.Descriptor instead.
 func (*Capture) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{49}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Capture) GetConfig() string {
@@ -4775,7 +4863,14 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\fWaitEvidence\x12\x16\n" +
 	"\x06waited\x18\x01 \x03(\x02R\x06waited\x12\x18\n" +
 	"\amatched\x18\x02 \x03(\x02R\amatched\x12\x18\n" +
-	"\asquares\x18\x03 \x01(\x02R\asquares\"\\\n" +
+	"\asquares\x18\x03 \x01(\x02R\asquares\"\x88\x01\n" +
+	"\x06Change\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x16\n" +
+	"\x06action\x18\x03 \x01(\tR\x06action\x12\x0e\n" +
+	"\x02by\x18\x04 \x01(\tR\x02by\x12\x16\n" +
+	"\x06upload\x18\x05 \x01(\x03R\x06upload\x12\x16\n" +
+	"\x06detail\x18\x06 \x01(\tR\x06detail\"\\\n" +
 	"\n" +
 	"ReportSlot\x123\n" +
 	"\x06series\x18\x01 \x03(\v2\x1b.matchmaker.v1.ReportSeriesR\x06series\x12\x19\n" +
@@ -4823,7 +4918,7 @@ func file_matchmaker_v1_record_proto_rawDescGZIP() []byte {
 	return file_matchmaker_v1_record_proto_rawDescData
 }
 
-var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 55)
+var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 56)
 var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*Ticket)(nil),             // 0: matchmaker.v1.Ticket
 	(*Player)(nil),             // 1: matchmaker.v1.Player
@@ -4871,23 +4966,24 @@ var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*Waits)(nil),              // 43: matchmaker.v1.Waits
 	(*WaitClass)(nil),          // 44: matchmaker.v1.WaitClass
 	(*WaitEvidence)(nil),       // 45: matchmaker.v1.WaitEvidence
-	(*ReportSlot)(nil),         // 46: matchmaker.v1.ReportSlot
-	(*ReportSeries)(nil),       // 47: matchmaker.v1.ReportSeries
-	(*ReportDistribution)(nil), // 48: matchmaker.v1.ReportDistribution
-	(*Capture)(nil),            // 49: matchmaker.v1.Capture
-	nil,                        // 50: matchmaker.v1.Ticket.PropertiesEntry
-	nil,                        // 51: matchmaker.v1.Player.PropertiesEntry
-	nil,                        // 52: matchmaker.v1.Config.PoolsEntry
-	nil,                        // 53: matchmaker.v1.Proposal.TicketPropertiesEntry
-	nil,                        // 54: matchmaker.v1.Backfill.PropertiesEntry
+	(*Change)(nil),             // 46: matchmaker.v1.Change
+	(*ReportSlot)(nil),         // 47: matchmaker.v1.ReportSlot
+	(*ReportSeries)(nil),       // 48: matchmaker.v1.ReportSeries
+	(*ReportDistribution)(nil), // 49: matchmaker.v1.ReportDistribution
+	(*Capture)(nil),            // 50: matchmaker.v1.Capture
+	nil,                        // 51: matchmaker.v1.Ticket.PropertiesEntry
+	nil,                        // 52: matchmaker.v1.Player.PropertiesEntry
+	nil,                        // 53: matchmaker.v1.Config.PoolsEntry
+	nil,                        // 54: matchmaker.v1.Proposal.TicketPropertiesEntry
+	nil,                        // 55: matchmaker.v1.Backfill.PropertiesEntry
 }
 var file_matchmaker_v1_record_proto_depIdxs = []int32{
-	50, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
+	51, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
 	1,  // 1: matchmaker.v1.Ticket.players:type_name -> matchmaker.v1.Player
-	51, // 2: matchmaker.v1.Player.properties:type_name -> matchmaker.v1.Player.PropertiesEntry
+	52, // 2: matchmaker.v1.Player.properties:type_name -> matchmaker.v1.Player.PropertiesEntry
 	5,  // 3: matchmaker.v1.Filter.segmentation:type_name -> matchmaker.v1.Segmentation
 	4,  // 4: matchmaker.v1.Pool.filters:type_name -> matchmaker.v1.Filter
-	52, // 5: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
+	53, // 5: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
 	7,  // 6: matchmaker.v1.Config.hosting:type_name -> matchmaker.v1.Hosting
 	10, // 7: matchmaker.v1.Config.report:type_name -> matchmaker.v1.Report
 	16, // 8: matchmaker.v1.Function.manifest:type_name -> matchmaker.v1.Manifest
@@ -4897,7 +4993,7 @@ var file_matchmaker_v1_record_proto_depIdxs = []int32{
 	13, // 12: matchmaker.v1.Function.canary_ended:type_name -> matchmaker.v1.CanaryEnd
 	16, // 13: matchmaker.v1.FunctionVersion.manifest:type_name -> matchmaker.v1.Manifest
 	17, // 14: matchmaker.v1.Proposal.teams:type_name -> matchmaker.v1.Team
-	53, // 15: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
+	54, // 15: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
 	18, // 16: matchmaker.v1.Proposal.hosting:type_name -> matchmaker.v1.HostingOverride
 	23, // 17: matchmaker.v1.Proposal.filling:type_name -> matchmaker.v1.Filling
 	20, // 18: matchmaker.v1.Proposal.measures:type_name -> matchmaker.v1.Measures
@@ -4914,7 +5010,7 @@ var file_matchmaker_v1_record_proto_depIdxs = []int32{
 	28, // 29: matchmaker.v1.ResultTeam.numbers:type_name -> matchmaker.v1.Number
 	28, // 30: matchmaker.v1.ResultPlayer.numbers:type_name -> matchmaker.v1.Number
 	7,  // 31: matchmaker.v1.GameServer.hosting:type_name -> matchmaker.v1.Hosting
-	54, // 32: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
+	55, // 32: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
 	33, // 33: matchmaker.v1.Backfill.roster:type_name -> matchmaker.v1.Roster
 	34, // 34: matchmaker.v1.Roster.players:type_name -> matchmaker.v1.RosterPlayer
 	41, // 35: matchmaker.v1.ProjectSettings.attributes:type_name -> matchmaker.v1.AttributeRule
@@ -4926,8 +5022,8 @@ var file_matchmaker_v1_record_proto_depIdxs = []int32{
 	9,  // 41: matchmaker.v1.Waits.configs:type_name -> matchmaker.v1.Config
 	44, // 42: matchmaker.v1.Waits.classes:type_name -> matchmaker.v1.WaitClass
 	45, // 43: matchmaker.v1.WaitClass.seen:type_name -> matchmaker.v1.WaitEvidence
-	47, // 44: matchmaker.v1.ReportSlot.series:type_name -> matchmaker.v1.ReportSeries
-	48, // 45: matchmaker.v1.ReportSeries.distributions:type_name -> matchmaker.v1.ReportDistribution
+	48, // 44: matchmaker.v1.ReportSlot.series:type_name -> matchmaker.v1.ReportSeries
+	49, // 45: matchmaker.v1.ReportSeries.distributions:type_name -> matchmaker.v1.ReportDistribution
 	6,  // 46: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
 	47, // [47:47] is the sub-list for method output_type
 	47, // [47:47] is the sub-list for method input_type
@@ -4954,7 +5050,7 @@ func file_matchmaker_v1_record_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_record_proto_rawDesc), len(file_matchmaker_v1_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   55,
+			NumMessages:   56,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -10,6 +10,7 @@ import (
 )
 
 type backfillCommands struct {
+	List    backfillList    `cmd:"" help:"List the games that fill up, as the studio sees them: the one whose server called last first." example:"backfill list --queue quick"`
 	Create  backfillCreate  `cmd:"" help:"Create a backfill ticket for a running game."`
 	Approve backfillApprove `cmd:"" help:"Let the proposed players join the game."`
 	Update  backfillUpdate  `cmd:"" help:"Replace the contents of a backfill ticket."`

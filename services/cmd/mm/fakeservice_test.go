@@ -113,6 +113,19 @@ func newService(t *testing.T) *service {
 	mux.HandleFunc("POST "+base+"/functions/actions/restart", s.require(s.restart, "developer"))
 	mux.HandleFunc("POST "+base+"/configs", s.require(s.createConfig, "developer"))
 	const backfill = "/demo/matchmaking/api/v2/backfill"
+	mux.HandleFunc("GET "+backfill, s.require(s.list(`{"backfillTickets":[{"Id":"b-1","Created":5,"RecordVersion":1,
+		"Connection":"1.2.3.4:5","attributes":{},"state":"open","players":["ada"],"age":62.5,"heard":0.5,"joining":1,
+		"match":"m-1"}]}`), "developer"))
+	mux.HandleFunc("GET "+base+"/queues", s.require(s.list(`{"time":"2026-11-05T10:26:40.123Z","tickets":3,"queues":[
+		{"queue":"","configs":[],"tickets":1,"players":1,"oldest":62.5},
+		{"queue":"q","configs":["ranked"],"tickets":2,"players":3,"oldest":1}]}`), "developer"))
+	mux.HandleFunc("GET "+base+"/matches", s.require(s.list(
+		`{"matches":[{"id":"m-1","state":"allocating","config":"ranked","created":"2026-11-05T10:26:40.123Z","age":62.5}],
+			"open":1,"joining":0,"ended":1,"returning":2,"next":"0.1.m-1"}`,
+		`{"matches":[{"id":"m-2","state":"assigned","config":"ranked","queue":"q","created":"2026-11-05T10:26:40.123Z","age":2,
+			"fleet":"f","region":"eu"}],"open":1,"joining":0,"ended":1,"returning":2}`), "developer"))
+	mux.HandleFunc("GET "+base+"/changes", s.require(s.list(`{"changes":[{"id":"5-0","time":"2026-11-05T10:26:40.123Z",
+		"kind":"function","name":"duel","action":"uploaded","by":"olga","upload":3,"detail":"a note"}]}`), "developer"))
 	mux.HandleFunc("POST "+backfill, s.require(s.createBackfill, "server"))
 	mux.HandleFunc("PUT "+backfill+"/{id}", s.require(s.putBackfill, "server"))
 	mux.HandleFunc("DELETE "+backfill+"/{id}", s.require(s.deleteBackfill, "server"))
@@ -258,6 +271,18 @@ func (s *service) getWaiting(w http.ResponseWriter, r *http.Request) {
 		"attributes":{}}],"total":3}`)
 }
 
+// list answers a page, and another one to a query that goes on behind it.
+func (s *service) list(pages ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		s.query = r.URL.Query()
+		page := pages[0]
+		if s.query.Get("after") != "" {
+			page = pages[1]
+		}
+		_, _ = io.WriteString(w, page)
+	}
+}
+
 // reportMatches answers what was asked for, too: the queries are in s.reports.
 func (s *service) reportMatches(w http.ResponseWriter, r *http.Request) {
 	s.query = r.URL.Query()
@@ -280,7 +305,7 @@ func (s *service) reportMatches(w http.ResponseWriter, r *http.Request) {
 	if s.query.Get("since") < "2030-01-02T03" { // less was measured at first
 		rows = `{"matches":1,"tickets":2,"players":2,"measures":[{"kind":"wait","count":2,"mean":1,"p10":1,"p50":1,"p90":1}]}`
 	}
-	_, _ = fmt.Fprintf(w, `{"since":%q,"until":%q,"rows":[%s],"leftOut":3}`,
+	_, _ = fmt.Fprintf(w, `{"since":%q,"until":%q,"slotSeconds":300,"rows":[%s],"leftOut":3}`,
 		s.query.Get("since"), s.query.Get("until"), rows)
 }
 

@@ -3,10 +3,8 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -14,6 +12,8 @@ import (
 
 	"github.com/lestrrat-go/jwx/v3/jwt"
 	"golang.org/x/oauth2"
+
+	"matchmaker.dev/services/internal/edge/oidc"
 )
 
 type loginCommand struct {
@@ -37,9 +37,6 @@ Examples:
 const (
 	// loginTimeout bounds how long a login may take, whatever the provider says.
 	loginTimeout = 30 * time.Minute
-	// providerTimeout bounds a request to a provider, and maxProvider its answer in bytes.
-	providerTimeout = 30 * time.Second
-	maxProvider     = 1 << 20
 	// renewBefore is how long a token must last to be used.
 	renewBefore = 2 * time.Minute
 )
@@ -92,7 +89,7 @@ func (c loginCommand) Run(ctx untimed, s *session) error {
 }
 
 // authorize tells the user where to log in, and waits for the token.
-func (s *session) authorize(ctx context.Context, p *identityProvider, login keptLogin) (*oauth2.Token, error) {
+func (s *session) authorize(ctx context.Context, p *oidc.Provider, login keptLogin) (*oauth2.Token, error) {
 	if p.Device == "" {
 		return nil, fmt.Errorf("%s has no device authorization (RFC 8628): "+
 			"give mm a token with --token, or \"mm context set --token-command\"", login.Issuer)
@@ -101,8 +98,8 @@ func (s *session) authorize(ctx context.Context, p *identityProvider, login kept
 	if login.Audience != "" {
 		options = append(options, oauth2.SetAuthURLParam("audience", login.Audience))
 	}
-	config := p.config(login)
-	device, err := config.DeviceAuth(p.context(ctx), options...)
+	config := login.config(p)
+	device, err := config.DeviceAuth(p.Context(ctx), options...)
 	if err != nil {
 		return nil, loginError(err)
 	}
@@ -112,7 +109,7 @@ func (s *session) authorize(ctx context.Context, p *identityProvider, login kept
 	}
 	bar := s.startProgress("waiting for the login", 0)
 	defer bar.stop()
-	token, err := config.DeviceAccessToken(p.context(ctx), device, options...)
+	token, err := config.DeviceAccessToken(p.Context(ctx), device, options...)
 	bar.stop()
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -166,8 +163,8 @@ func (s *session) loginToken(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	config := p.config(*login)
-	token, err := config.TokenSource(p.context(ctx), &oauth2.Token{RefreshToken: login.Refresh}).Token()
+	config := login.config(p)
+	token, err := config.TokenSource(p.Context(ctx), &oauth2.Token{RefreshToken: login.Refresh}).Token()
 	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok && refused.ErrorCode == "invalid_grant" {
 		return "", messageError{cause: err, message: "the login has ended, log in again: " + again}
 	}
@@ -188,75 +185,20 @@ func loginError(err error) error {
 	return messageError{cause: errors.New(refused.ErrorCode), message: "the identity provider refused: " + text}
 }
 
-// identityProvider is what a provider's discovery document says of it.
-type identityProvider struct {
-	Issuer string `json:"issuer"`
-	Device string `json:"device_authorization_endpoint"`
-	Token  string `json:"token_endpoint"`
-	Revoke string `json:"revocation_endpoint"`
-
-	http *http.Client
+// discover reads the discovery document of an issuer.
+func discover(ctx context.Context, issuer string) (*oidc.Provider, error) {
+	p, err := oidc.Discover(ctx, issuer)
+	if errors.Is(err, oidc.ErrIssuer) {
+		return nil, usageError("--issuer: " + err.Error())
+	}
+	return p, err
 }
 
-// discover reads the discovery document of an issuer (OpenID Connect Discovery 1.0).
-func discover(ctx context.Context, issuer string) (*identityProvider, error) {
-	ctx, cancel := context.WithTimeout(ctx, providerTimeout)
-	defer cancel()
-	p := &identityProvider{http: &http.Client{
-		Timeout:       providerTimeout,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
-	at := strings.TrimRight(issuer, "/") + "/.well-known/openid-configuration"
-	u, err := url.Parse(at)
-	if err != nil || u.Host == "" {
-		return nil, usageError(fmt.Sprintf("--issuer: %q is no URL such as https://login.example.com", issuer))
-	}
-	if err := checkSecret(u); err != nil {
-		return nil, err
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
-	if err != nil {
-		return nil, err
-	}
-	response, err := p.http.Do(request)
-	if err != nil {
-		return nil, fmt.Errorf("the identity provider does not answer: %w", err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(response.Body, maxProvider))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", at, err)
-	}
-	if response.StatusCode != http.StatusOK || json.Unmarshal(text, p) != nil || p.Token == "" {
-		return nil, fmt.Errorf("%s is no discovery document (%s): is %s the issuer?", at, response.Status, issuer)
-	}
-	if !sameURL(p.Issuer, issuer) {
-		return nil, fmt.Errorf("%s is the document of another issuer, %s", at, p.Issuer)
-	}
-	for _, endpoint := range []string{p.Device, p.Token, p.Revoke} {
-		u, err := url.Parse(endpoint)
-		if err != nil {
-			return nil, fmt.Errorf("%s: an endpoint is no URL", at)
-		}
-		if endpoint == "" {
-			continue
-		}
-		if err := checkSecret(u); err != nil {
-			return nil, err
-		}
-	}
-	return p, nil
-}
-
-func (p *identityProvider) config(login keptLogin) *oauth2.Config {
-	return &oauth2.Config{ClientID: login.Client, Scopes: login.Scopes, Endpoint: oauth2.Endpoint{
+// config is what the library needs to know of a login.
+func (l *keptLogin) config(p *oidc.Provider) *oauth2.Config {
+	return &oauth2.Config{ClientID: l.Client, Scopes: l.Scopes, Endpoint: oauth2.Endpoint{
 		DeviceAuthURL: p.Device, TokenURL: p.Token, AuthStyle: oauth2.AuthStyleInParams,
 	}}
-}
-
-// context makes the library use the provider's client.
-func (p *identityProvider) context(ctx context.Context) context.Context {
-	return context.WithValue(ctx, oauth2.HTTPClient, p.http)
 }
 
 type logoutCommand struct{}
@@ -304,7 +246,7 @@ func revoke(ctx context.Context, login *keptLogin) error {
 		return err
 	}
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	response, err := p.http.Do(request)
+	response, err := p.HTTP.Do(request)
 	if err != nil {
 		return err
 	}

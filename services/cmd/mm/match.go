@@ -12,6 +12,7 @@ import (
 )
 
 type matchCommands struct {
+	List   matchList   `cmd:"" help:"List the matches that run."`
 	Get    matchGet    `cmd:"" help:"Print what became of a match."`
 	Result matchResult `cmd:"" help:"Report how a match ended, or correct it."`
 }

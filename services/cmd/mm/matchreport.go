@@ -14,18 +14,19 @@ import (
 )
 
 type reportCommand struct {
-	Since       time.Duration `default:"1h" help:"How far back it begins; a day at most."`
+	Since       time.Duration `default:"1h" help:"How far back it begins; 90 days (2160h) at most."`
 	Until       time.Duration `default:"0s" help:"How far back it ends."`
 	SinceChange string        `placeholder:"CONFIG" completion-predictor:"config" help:"Since the last change of this config instead, only its matches, and beside them as long before the change."`
 	Earlier     time.Duration `placeholder:"DURATION" help:"Beside it the same time so much earlier, such as 1h or 12h."`
 	Config      string        `completion-predictor:"config" help:"Only matches of this config."`
-	By          []string      `default:"queue,party,region" completion-predictor:"dimension" help:"A table for each of these: config, revision, function, upload, queue, party, region, slot (of five minutes)."`
+	By          []string      `default:"queue,party,region" completion-predictor:"dimension" help:"A table for each of these: config, revision, function, upload, queue, slot (of five minutes, an hour or a day)."`
 }
 
 func (reportCommand) Help() string {
 	return `How many matches were made, how long tickets waited, how far those attributes differ in a match that "report"
-of its config names, and what functions measure. The service keeps it for a day, in steps of five minutes. Quantiles are
-right to within a tenth. A developer's token is needed, and the role Support is enough.
+of its config names, and what functions measure. The service keeps it for a day in steps of five
+minutes, for 30 days in steps of an hour, and for 90 in days. Quantiles are right to within a tenth. A developer's token
+is needed, and the role Support is enough.
 
 Examples:
 
@@ -35,7 +36,7 @@ Examples:
 }
 
 // mostReported is for how long reports are kept.
-const mostReported = 24 * time.Hour
+const mostReported = 90 * 24 * time.Hour
 
 // Validate is called by the parser.
 func (c reportCommand) Validate() error {
@@ -45,11 +46,11 @@ func (c reportCommand) Validate() error {
 	case c.Earlier < 0:
 		return usageError("--earlier must not be negative")
 	case c.Since > mostReported:
-		return usageError("--since: a day at most: the service keeps no more")
+		return usageError("--since: 90 days (2160h) at most: the service keeps no more")
 	case c.Earlier > 0 && c.Earlier < c.Since-c.Until:
 		return usageError(fmt.Sprintf("--earlier: %v at least, or some matches would be in both periods", c.Since-c.Until))
 	case c.Since+c.Earlier > mostReported:
-		return usageError("--since and --earlier: a day at most together: the service keeps no more")
+		return usageError("--since and --earlier: 90 days (2160h) at most together: the service keeps no more")
 	case c.SinceChange != "" && (c.Config != "" || c.Earlier != 0 || c.Until != 0):
 		return usageError("--since-change says already which matches are compared: leave --config, --earlier and --until out")
 	}

@@ -68,9 +68,9 @@ func TestReportRefusesWhatMakesNoSense(t *testing.T) {
 	for want, args := range map[string][]string{
 		"--since must be more than --until":   {"--since", "1m", "--until", "2m"},
 		"--earlier must not be negative":      {"--earlier=-1h"},
-		"--since: a day at most":              {"--since", "48h"},
+		"--since: 90 days":                    {"--since", "2161h"},
 		"--earlier: 1h0m0s at least":          {"--earlier", "59m"},
-		"--since and --earlier: a day":        {"--since", "13h", "--earlier", "13h"},
+		"--since and --earlier: 90 days":      {"--since", "1081h", "--earlier", "1081h"},
 		"--since-change says already which":   {"--since-change", "a", "--config", "b"},
 		`--by: "moon" is none of config, rev`: {"--by", "queue,moon"},
 	} {

@@ -93,7 +93,8 @@ func (s *Store) putConfig(
 		"max_bytes", limits.Bytes,
 		"queue", c.GetQueue(),
 		"unserved_event", s.encodeEvent(unservedEvent(c.GetId(), "changed", c.GetChangedBy())),
-		"mode", mode))
+		"mode", mode,
+		"audited", encodeChange(&pb.Change{Kind: "config", Name: c.GetId(), Action: "put", By: c.GetChangedBy()})))
 	if err != nil {
 		return 0, false, err
 	}
@@ -231,7 +232,8 @@ func (s *Store) DeleteConfig(ctx context.Context, project, id string, expected i
 		"name", configName(id),
 		"expected", expectation(expected),
 		"deleted_by", by,
-		"unserved_event", s.encodeEvent(unservedEvent(id, "deleted", by))))
+		"unserved_event", s.encodeEvent(unservedEvent(id, "deleted", by)),
+		"audited", encodeChange(&pb.Change{Kind: "config", Name: id, Action: "deleted", By: by})))
 	if err != nil {
 		return false, err
 	}

@@ -156,6 +156,8 @@
 //	           zset and hash: changes of configs by when they ended to apply, and what each is, see include/configs.lua
 //	settings   hash    r [REVISION]: revision of the project's settings; b [BODY]: revision, time and settings
 //	                   n [CHANGES]: how many there were; and each number below SETTINGS: b after a change
+//	audit      stream  the latest changes of configs, settings and functions, and erasures, for 90 days: b [BODY] and
+//	                   r [REVISION]
 //	webhooks   hash    where a project has webhooks: h [HOLDER] and u [LEASE_EXPIRES] of the sender; and before the
 //	                   name of each: p: [PLACE] in the events behind what was delivered; s: its status; d: and the id
 //	                   of a dead letter: an event that was given up
@@ -173,7 +175,9 @@
 //
 // Reports (report.go):
 //
-//	report     hash    how good the matches of five minutes were, by the number of these minutes, for a day
+//	report, report:1h, report:1d
+//	           hash    how good the matches of five minutes, of an hour or of a day were, by the number of the slot; for
+//	                   a day, 30 days or 90 days
 //
 // Three keys are of no project: mm:schema, the version of what is stored (schema.go); the set mm:projects; and the hash
 // mm:directors with the expiry of each director's heartbeat and the number of projects that it leads.

@@ -49,9 +49,11 @@ func (s *Store) ChangeFunctionWith(ctx context.Context, project, name string,
 		if f, e, err = change(f); err != nil {
 			return err
 		}
-		var event []byte
+		var event, audited []byte
 		if e != nil {
 			event = s.encodeEvent(e)
+			audited = encodeChange(&pb.Change{Kind: "function", Name: name, Action: e.GetReason(), By: e.GetBy(),
+				Upload: e.GetUpload(), Detail: e.GetDetail()})
 		}
 		modules := ModulesOf(f)
 		var next []byte
@@ -71,6 +73,7 @@ func (s *Store) ChangeFunctionWith(ctx context.Context, project, name string,
 			"limit", s.functions,
 			"may_create", s.mayAdd(ctx, k),
 			"event", event,
+			"audited", audited,
 			"added", len(added))
 		for _, module := range slices.Concat(added, dropped) {
 			put.args = append(put.args, module)

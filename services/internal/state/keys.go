@@ -47,6 +47,7 @@ func (k keys) revision() string            { return string(k) + "revision" }
 func (k keys) configNames() string         { return string(k) + "confignames" }
 func (k keys) configChanges() string       { return string(k) + "configchanges" }
 func (k keys) configHistory() string       { return string(k) + "confighistory" }
+func (k keys) audit() string               { return string(k) + "audit" }
 func (k keys) settings() string            { return string(k) + "settings" }
 func (k keys) webhooks() string            { return string(k) + "webhooks" }
 func (k keys) queues() string              { return string(k) + "queues" }
@@ -61,7 +62,7 @@ func (k keys) unserved() string            { return string(k) + "unserved" }
 func (k keys) signs() string               { return string(k) + "signs" }
 func (k keys) signSweeps() string          { return string(k) + "signsweeps" }
 func (k keys) waits() string               { return string(k) + "waits" }
-func (k keys) report() string              { return string(k) + "report" }
+func (k keys) report(span string) string   { return string(k) + "report" + span }
 func (k keys) party(id string) string      { return string(k) + "pa:" + id }
 func (k keys) parties() string             { return string(k) + "parties" }
 func (k keys) partyPlayers() string        { return string(k) + "partyplayers" }
@@ -75,7 +76,7 @@ func (k keys) rated() string               { return string(k) + "rated" }
 func (k keys) players(n string) string     { return string(k) + "players:" + n } // 0 and 1
 
 // ids are the ids in the keys of a script's call, by kind.
-type ids [5]string
+type ids [6]string
 
 const (
 	noID = iota
@@ -83,6 +84,7 @@ const (
 	ofMatch
 	ofBackfill
 	ofParty
+	ofSpan
 )
 
 // keyName is the end of a key that a script's header names.
@@ -96,7 +98,7 @@ func (k keys) named(n keyName, of ids) string { return string(k) + n.suffix + of
 // keyNames are the keys whose name in headers differs from the name in Redis.
 var keyNames = map[string]keyName{
 	"ticket": {"t:", ofTicket}, "match": {"m:", ofMatch}, "outcome": {"o:", ofMatch},
-	"result":   {"r:", ofMatch},
+	"result": {"r:", ofMatch}, "report": {"report", ofSpan},
 	"backfill": {"bf:", ofBackfill}, "joining": {"bm:", ofBackfill}, "joined": {"bj:", ofBackfill},
 	"feed_seq": {"seq", noID}, "history_seq": {"told", noID}, "deallocations": {"returns", noID},
 	"backfill_sizes": {"backfillsizes", noID}, "large_players": {"largeplayers", noID},

@@ -68,10 +68,10 @@ func permissions() map[string]rights {
 		catalog.Ticket: {
 			scripts: []lazyScript{projectAddScript, ticketCreateScript, ticketDeleteScript, acceptanceAnswerScript,
 				ticketHearScript, expireUnheardScript, rateAllowScript, rateChargeScript, resultPutScript, resultForgetScript},
-			calls: "get mget hget hmget hkeys hgetall smembers exists zrange",
+			calls: "get mget hget hmget hkeys hgetall hexists smembers exists zrange zrevrank zcount zcard",
 			// Configs say why a ticket waits.
-			reads: []string{every.outcome(anyID), every.waits(), every.report(), every.configs(), every.revisions(),
-				every.feedName()},
+			reads: []string{every.outcome(anyID), every.waits(), every.report(anyID), every.configs(), every.revisions(),
+				every.feedName(), every.joins(), every.ended(), every.deallocations()},
 			writes: events,
 			// Scripts check whether the settings have changed since the ticket was decided, and which queues are served.
 			consults: []string{every.settings(), every.queues()},
@@ -84,22 +84,22 @@ func permissions() map[string]rights {
 		catalog.Config: {
 			scripts: []lazyScript{projectAddScript, configPutScript, configDeleteScript, configResealScript,
 				settingsPutScript, webhookNoteScript, eventAppendScript, rateAllowScript, rateChargeScript},
-			calls:  "hget hgetall hmget zrange smembers exists hdel" + before,
+			calls:  "hget hgetall hmget zrange smembers exists hdel xrevrange" + before,
 			reads:  []string{every.functions()},
 			writes: historyKeys(),
 			changes: []string{global.projects(), every.configs(), every.revisions(), every.revision(), every.configNames(),
 				every.configChanges(), every.configHistory(), every.settings(), every.webhooks(), every.queues(),
-				every.unserved(), every.rates(), every.historySeq(), every.streams()},
+				every.audit(), every.unserved(), every.rates(), every.historySeq(), every.streams()},
 		},
 		catalog.Registry: {
 			scripts: []lazyScript{projectAddScript, functionPutScript, moduleNoteScript, moduleTakeScript, rateAllowScript,
 				rateChargeScript},
 			calls: "smembers hget hgetall hmget zrange zrem",
 			// Configs name uploads, which are kept for them. Reports say how the matches of a canary are.
-			reads:  []string{every.configs(), every.revisions(), every.report()},
-			writes: historyKeys(),
+			reads: []string{every.configs(), every.revisions(), every.report(anyID)},
 			changes: []string{global.projects(), every.functions(), every.unused(), every.rates(), every.historySeq(),
 				every.streams()},
+			writes: append(historyKeys(), every.audit()),
 		},
 		catalog.Runner: {
 			// It names a feed that has no name, and changes none.
@@ -128,8 +128,9 @@ func permissions() map[string]rights {
 			changes: slices.Concat(counters(), historyKeys(), tickets(), matchKeys(), fillings(), played(), []string{
 				every.deallocations(),
 				every.large(), every.largePlayers(), every.byPlayer(), every.lease(), every.published(), every.waits(),
-				every.report(), every.pauses(anyID),
-				every.unserved(), every.configChanges(), every.configHistory(), global.projects(), global.directors()}),
+				every.report(anyID), every.pauses(anyID),
+				every.unserved(), every.configChanges(), every.configHistory(), every.audit(), global.projects(),
+				global.directors()}),
 			// Scripts check whether the config has changed since the match was made, and which queues are served.
 			consults: []string{every.revisions(), every.queues()},
 		},
@@ -145,12 +146,13 @@ func permissions() map[string]rights {
 		},
 		catalog.Party: {
 			scripts: []lazyScript{projectAddScript, partyPutScript, partyHearScript, partySweepScript, partySilentScript,
-				ticketCreateScript, ticketDeleteScript, ticketHearScript, ticketForgetScript, rateAllowScript, resultForgetScript},
+				ticketCreateScript, ticketDeleteScript, ticketHearScript, ticketForgetScript, rateAllowScript, resultForgetScript,
+				auditAppendScript},
 			// It looks for what is stored of a player in all keys.
 			calls:  "smembers hget hmget hgetall hkeys hvals exists scan pttl hdel zrem",
 			reads:  []string{every.outcome(anyID), every.backfill(anyID), every.joining(anyID), every.webhooks()},
 			adds:   []string{every.webhooks()},
-			writes: events,
+			writes: append(slices.Clone(events), every.audit()),
 			changes: slices.Concat(counters(), limits(), []string{global.projects(), every.ticket(anyID), every.waiting(),
 				every.resolved(), every.large(), every.largePlayers(), every.results(), every.party(anyID), every.parties(),
 				every.partyPlayers(),
@@ -161,7 +163,7 @@ func permissions() map[string]rights {
 		catalog.Backfill: {
 			scripts: []lazyScript{projectAddScript, backfillCreateScript, backfillReplaceScript, backfillApproveScript,
 				backfillDeleteScript, matchAssignScript, matchReleaseScript, ticketAssignScript, rateAllowScript, rateChargeScript},
-			calls:  "hget hmget hstrlen mget",
+			calls:  "hget hmget hstrlen hlen mget zrange zrevrank zcount",
 			reads:  []string{every.functions(), every.feedName()},
 			writes: events,
 			// An approval ends matches.

@@ -36,7 +36,8 @@ func (s *Store) PutSettings(ctx context.Context, project string, p *pb.ProjectSe
 		"body", body,
 		"expected", expectation(expected),
 		"may_create", s.mayAdd(ctx, keysOf(project)),
-		"names", names))
+		"names", names,
+		"audited", encodeChange(&pb.Change{Kind: "settings", Action: "put", By: p.GetChangedBy()})))
 	if err != nil {
 		return err
 	}

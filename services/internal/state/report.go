@@ -12,6 +12,8 @@ import (
 
 // ReportKeep says which slots of a report are kept: slots from oldest on, for a time after the last was written.
 type ReportKeep struct {
+	// Span tells reports with slots of other lengths apart; empty for the shortest.
+	Span   string
 	Oldest int64
 	For    time.Duration
 }
@@ -24,7 +26,7 @@ func (s *Store) PutReport(
 	if err != nil {
 		return corrupt("report", err)
 	}
-	_, err = s.run(ctx, s.call(reportPutScript, keysOf(project), ids{},
+	_, err = s.run(ctx, s.call(reportPutScript, keysOf(project), ids{ofSpan: keep.Span},
 		"epoch", epoch,
 		"slot", slot,
 		"body", raw,
@@ -36,10 +38,10 @@ func (s *Store) PutReport(
 	return err
 }
 
-// Report reads how good the matches of some slots were, and how many bytes that has. Slots in which none was made are
-// left out.
+// Report reads how good the matches of some slots of a span were, and how many bytes that has. Slots in which none was
+// made are left out.
 func (s *Store) Report(
-	ctx context.Context, project string, slots []int64,
+	ctx context.Context, project, span string, slots []int64,
 ) (stored map[int64]*pb.ReportSlot, bytes int, err error) {
 	if len(slots) == 0 {
 		return nil, 0, nil
@@ -48,7 +50,7 @@ func (s *Store) Report(
 	for i, slot := range slots {
 		fields[i] = strconv.FormatInt(slot, 10)
 	}
-	values, err := rowOf(s.redis.HMGet(ctx, keysOf(project).report(), fields...))
+	values, err := rowOf(s.redis.HMGet(ctx, keysOf(project).report(span), fields...))
 	if err != nil {
 		return nil, 0, unavailable(err)
 	}

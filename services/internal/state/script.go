@@ -81,6 +81,7 @@ var (
 	partySilentScript       = lazy("party_silent")
 	waitsPutScript          = lazy("waits_put")
 	reportPutScript         = lazy("report_put")
+	auditAppendScript       = lazy("audit_append")
 	rateAllowScript         = lazy("rate_allow")
 	rateChargeScript        = lazy("rate_charge")
 )

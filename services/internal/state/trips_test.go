@@ -204,7 +204,7 @@ func TestRowsOfAnotherShapeAreErrors(t *testing.T) {
 			return s.FindPlayer(ctx, project, "owner-of-a", func(state.Mentions) error { return nil })
 		},
 		"report": func() error {
-			_, _, err := s.Report(ctx, project, []int64{0})
+			_, _, err := s.Report(ctx, project, "", []int64{0})
 			return err
 		},
 		"acceptances": func() error {

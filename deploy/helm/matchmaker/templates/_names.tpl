@@ -44,3 +44,22 @@ allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true
 capabilities: { drop: [ALL] }
 {{- end }}
+
+{{/* Replicas on other nodes and zones. Takes (dict "root" $ "service" name). */}}
+{{- define "matchmaker.spread" -}}
+{{- $who := . }}
+{{- if .root.Values.topologySpread.enabled }}
+topologySpreadConstraints:
+  {{- range $key, $unsatisfiable := dict "kubernetes.io/hostname" .root.Values.topologySpread.nodes "topology.kubernetes.io/zone" .root.Values.topologySpread.zones }}
+  {{- with $unsatisfiable }}
+  - maxSkew: 1
+    topologyKey: {{ $key }}
+    whenUnsatisfiable: {{ . }}
+    nodeTaintsPolicy: Honor
+    matchLabelKeys: [pod-template-hash]
+    labelSelector:
+      matchLabels: {{- include "matchmaker.selector" $who | nindent 8 }}
+  {{- end }}
+  {{- end }}
+{{- end }}
+{{- end }}

@@ -17,6 +17,7 @@ those that do not exist, too, as the contract has it.
 {{- define "matchmaker.routes" -}}
 config ^/[^/]+/matchmaking/api/v1/configs(/.*)?$
 config ^/[^/]+/matchmaking/api/v1/settings(/.*)?$
+config ^/[^/]+/matchmaking/api/v1/changes$
 config ^/[^/]+/matchmaking/api/v1/webhooks(/.*)?$
 registry ^/[^/]+/matchmaking/api/v1/functions(/.*)?$
 allocator ^/[^/]+/matchmaking/api/v1/servers(/.*)?$

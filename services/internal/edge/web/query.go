@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/url"
+	"strconv"
 
 	"github.com/labstack/echo/v4"
 
@@ -21,4 +22,16 @@ func Query(c echo.Context, known ...string) (url.Values, error) {
 		}
 	}
 	return query, nil
+}
+
+// Limit is how many entries a list has at most: the query's limit, from 1 to most, or the usual number.
+func Limit(query url.Values, usual, most int) (int, error) {
+	if !query.Has("limit") {
+		return usual, nil
+	}
+	n, err := strconv.Atoi(query.Get("limit"))
+	if err != nil || n < 1 || n > most {
+		return 0, problem.New(problem.Invalid, "query parameter limit: a whole number from 1 to %d is expected", most)
+	}
+	return n, nil
 }

@@ -21,7 +21,8 @@ var ErrNoTime = errors.New("the report was not read in time")
 
 // Store has reports: a *state.Store.
 type Store interface {
-	Report(ctx context.Context, project string, slots []int64) (stored map[int64]*pb.ReportSlot, bytes int, err error)
+	Report(ctx context.Context, project, span string, slots []int64) (
+		stored map[int64]*pb.ReportSlot, bytes int, err error)
 }
 
 // Pace is how much a project may read, in microseconds of a processor: a *ratelimit.Local.
@@ -29,9 +30,9 @@ type Pace interface {
 	Reserve(project, caller string, n int) time.Duration
 }
 
-// Read reads the slots of a project from first to last, a few at a time and at its pace, and adds them.
+// Read reads the slots of a span from first to last, a few at a time and at its pace, and adds them.
 func Read(
-	ctx context.Context, s Store, pace Pace, project string, first, last int64,
+	ctx context.Context, s Store, pace Pace, project, span string, first, last int64,
 	add func(number int64, slot *pb.ReportSlot),
 ) error {
 	for from := first; from <= last; from += readStep {
@@ -39,7 +40,7 @@ func Read(
 		for number := from; number < from+readStep && number <= last; number++ {
 			numbers = append(numbers, number)
 		}
-		found, bytes, err := s.Report(ctx, project, numbers)
+		found, bytes, err := s.Report(ctx, project, span, numbers)
 		if err != nil {
 			return err
 		}

@@ -1,9 +1,9 @@
 // Package report keeps how good the matches of a project were: how many there were, how long their tickets waited, how
 // far attributes differ in them, and what functions measured. It keeps counts and distributions, no match by itself.
 //
-// Time is divided into slots of five minutes, of which a day's are kept. A slot has a bound in bytes, and each
-// config may use as much of it as it leaves free: one whose function makes up regions or measures leaves others alone.
-// What has no room is counted.
+// Time is divided into slots of five minutes, of which a day's are kept, and beside them into slots of an hour, for 30
+// days, and of a day, for 90. A slot has a bound in bytes, and each config may use as much of it as it leaves free: one
+// whose function makes up regions or measures leaves others alone. What has no room is counted.
 package report
 
 import (
@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// SlotTime is how long a slot is.
+	// SlotTime is how long the shortest slot is.
 	SlotTime = 5 * time.Minute
-	// Slots is how many are kept.
+	// Slots is how many are kept of the shortest.
 	Slots = 288
 	// slotBytes bounds a slot, about.
 	slotBytes = 64 << 10
@@ -39,8 +39,35 @@ const (
 	bucketBytes       = 6
 )
 
+// Span is a way to divide time into slots.
+type Span struct {
+	// Name tells what is stored apart.
+	Name string
+	// Slot is how long a slot is, and Slots is how many are kept. bytes bounds one.
+	Slot  time.Duration
+	Slots int64
+	bytes int
+}
+
+// Spans are the spans of which reports are kept, the shortest slots first: at most 18, 22 and 6 MiB.
+func Spans() []Span {
+	return []Span{
+		{"", SlotTime, Slots, slotBytes},
+		{":1h", time.Hour, 30 * 24, slotBytes / 2},
+		{":1d", 24 * time.Hour, 90, slotBytes},
+	}
+}
+
 // SlotOf is the number of the slot that a time is in.
-func SlotOf(t time.Time) int64 { return t.UnixMilli() / SlotTime.Milliseconds() }
+func (s Span) SlotOf(t time.Time) int64 { return t.UnixMilli() / s.Slot.Milliseconds() }
+
+// NewBook returns an empty book of a slot.
+func (s Span) NewBook(slot int64) *Book {
+	return &Book{Slot: slot, limit: s.bytes, series: map[Key]*series{}, byOwner: map[string]int{}}
+}
+
+// SlotOf is the number of the slot of five minutes that a time is in.
+func SlotOf(t time.Time) int64 { return Spans()[0].SlotOf(t) }
 
 // Key is what the matches of a series have in common.
 type Key struct {
@@ -86,6 +113,7 @@ type Value struct {
 // Book has the matches of one slot. It is for one goroutine at a time.
 type Book struct {
 	Slot    int64
+	limit   int // in bytes
 	series  map[Key]*series
 	leftOut int64
 	bytes   int
@@ -100,10 +128,8 @@ type series struct {
 
 type named struct{ kind, name string }
 
-// NewBook returns an empty book.
-func NewBook(slot int64) *Book {
-	return &Book{Slot: slot, series: map[Key]*series{}, byOwner: map[string]int{}}
-}
+// NewBook returns an empty book of five minutes.
+func NewBook(slot int64) *Book { return Spans()[0].NewBook(slot) }
 
 // Add adds a match.
 func (b *Book) Add(m *Match) {
@@ -195,7 +221,7 @@ func (b *Book) count(s *series, key *Key, of named, value float64) bool {
 
 // use takes room for a config, if there is some.
 func (b *Book) use(config string, bytes int) bool {
-	if b.byOwner[config]+bytes > slotBytes-b.bytes-bytes {
+	if b.byOwner[config]+bytes > b.limit-b.bytes-bytes {
 		return false
 	}
 	b.byOwner[config] += bytes

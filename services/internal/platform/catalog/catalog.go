@@ -68,7 +68,7 @@ func Services() []Service {
 			// Game servers read the public keys of seat passes.
 			Routes: []Route{
 				{Path: base + "/tickets(/events|/waiting|/[^/]+/explanation(/capture)?)?"},
-				{Path: base + "/(events|regions|queues|matches/[^/]+(/result)?|players/[^/]+/(match|ratings))"},
+				{Path: base + "/(events|regions|queues|matches(/[^/]+(/result)?)?|players/[^/]+/(match|ratings))"},
 				{Path: `/\.well-known/seat-keys\.json`},
 			},
 		},
@@ -76,6 +76,7 @@ func Services() []Service {
 			Name: Config, Help: "Run the Configs API.", Port: 8082, Issuers: true, HostingKeys: true,
 			Webhooks: true,
 			Routes: []Route{{Path: base + "/configs", Below: true}, {Path: base + "/settings", Below: true},
+				{Path: base + "/changes"},
 				{Path: base + "/webhooks", Below: true}},
 		},
 		{

@@ -1,9 +1,10 @@
 -- Deletes a config. From then on no match of it is claimed. A request for another spelling of its name deletes nothing.
 -- The old version is kept, see include/configs.lua.
 -- Full: runs
--- Uses: time, change, queue, configs
+-- Uses: time, change, queue, configs, audit
 -- KEYS: configs, revisions, revision, config_names, queues, unserved
--- ARGV: id, name (see config_put.lua), expected (revision: '' = any), deleted_by, unserved_event
+-- ARGV: id, name (see config_put.lua), expected (revision: '' = any), deleted_by, unserved_event, audited
+--       (the change, encoded)
 -- Result: {1, id} when it existed, {0, id} when not, {0, other} when another spelling exists, {-1, revision} when its
 --         revision is not the expected one
 local current = redis.call('HGET', revisions, id) or '0'
@@ -27,6 +28,7 @@ end_change(id, current, now, redis.call('HGET', configs, id))
 write_change(id, string.format('%.0f', redis.call('INCR', revision)), string.format('%.0f', now),
   string.format('%.0f ', now) .. DELETED .. deleted_by)
 bound_changes(id)
+append_audit(audited, '')
 redis.call('HDEL', revisions, id)
 redis.call('HDEL', configs, id)
 redis.call('HDEL', config_names, ':' .. id, name)

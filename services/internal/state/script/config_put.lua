@@ -6,12 +6,13 @@
 --
 -- The old version is kept, see include/configs.lua, unless Redis is short of memory.
 -- Full: runs
--- Uses: time, change, queue, configs
+-- Uses: time, change, queue, configs, audit
 -- KEYS: configs, revisions, revision, config_names, queues, unserved
 -- ARGV: id, name (the id in lower case and normal form), body, expected (revision: '' = any, '0' = none yet),
 --       may_create (0 = Redis is short of memory), filters, segments (of the config), max_configs, max_filters,
 --       max_segments, max_bytes (of all; 0 = no limit), queue ('' = none), unserved_event, mode ('check' = change
---       nothing; 'reseal' = it is the same config with its keys encrypted anew, which is no change; '' otherwise)
+--       nothing; 'reseal' = it is the same config with its keys encrypted anew, which is no change; '' otherwise),
+--       audited (the change, encoded)
 -- Result: {new revision, 1 when created}, {0, id} when another spelling exists, {-1, revision} when it is not the
 --         expected, {-2, limit, number} when there would be more than a limit allows, {-4, 0} when it may not be
 --         created, {-5, 1 when it would be created} when it was checked
@@ -80,6 +81,7 @@ else
   end
   begin_change(id, next_revision, now)
   bound_changes(id)
+  append_audit(audited, string.format('%.0f', next_revision))
 end
 redis.call('HSET', configs, id, body)
 redis.call('HSET', revisions, id, next_revision)

@@ -2,11 +2,11 @@
 -- event to the history. A function can name a module only while it is noted: from before it was stored until the sweep
 -- takes it.
 -- Full: runs
--- Uses: time, change
+-- Uses: time, change, audit
 -- KEYS: functions, unused
 -- ARGV: name, read (the body that the caller read, '' = none), body ('' = delete), limit (of functions),
---       may_create (0 = Redis is short of memory), event ('' = none), added (how many of the modules the function names
---       from now on; it no longer names the others), then module
+--       may_create (0 = Redis is short of memory), event ('' = none), audited (the change, encoded),
+--       added (how many of the modules the function names from now on; it no longer names the others), then module
 -- Result: 'ok', 'changed' (read again), 'full', 'short' (of memory) or 'gone' (a module is not
 --         noted)
 local current = redis.call('HGET', functions, name) or ''
@@ -39,5 +39,6 @@ for n = first_arg, #ARGV do
 end
 if event ~= '' then
   append_history({event, ''}, 0)
+  append_audit(audited, '')
 end
 return 'ok'

@@ -2,10 +2,10 @@
 -- (ticket_create.lua). The revision is the time, so that one that was lost with a part of Redis's data does not come
 -- again with other settings.
 -- Full: runs
--- Uses: time
+-- Uses: time, audit
 -- KEYS: settings, webhooks
 -- ARGV: body, expected (revision: '' = any, '0' = none yet), may_create (0 = Redis is short of memory),
---       names (of webhooks, each with a space before and one behind all)
+--       names (of webhooks, each with a space before and one behind all), audited (the change, encoded)
 -- Result: {revision, time}, {0, revision} when it is not the expected one, {-1, 0} when there are none and none may be
 --         created
 local current = redis.call('HGET', settings, REVISION) or '0'
@@ -32,4 +32,5 @@ end
 for name in string.gmatch(names, '%S+') do
   redis.call('HSETNX', webhooks, PLACE .. name, string.format('@%.0f', now))
 end
+append_audit(audited, string.format('%.0f', next_revision))
 return {next_revision, now}

@@ -83,6 +83,9 @@ local QUEUES, NOTED = 'u', 256
 -- Fields of the settings of a project. Each number below SETTINGS has the settings after a change, in turn.
 local REVISION, CHANGES, SETTINGS = 'r', 'n', 32
 
+-- How many changes the audit has, and for how many milliseconds.
+local AUDITED, AUDIT_TIME = 1000, 7776000000
+
 -- Fields of webhooks, each before the name of one. PLACE: the place in the events behind what was delivered.
 local PLACE = 'p:'
 

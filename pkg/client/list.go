@@ -1,0 +1,84 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// MatchQuery selects matches that run. Its zero value selects all.
+type MatchQuery struct {
+	// State is asking, claimed, allocating, proposed or assigned.
+	State, Config, Queue, Region, Fleet string
+	// MinAge and MaxAge bound how long ago they were made; 0 is no bound.
+	MinAge, MaxAge time.Duration
+	// Limit is how many a page has at most: 50 if it is 0, and never more than 200. After is the place to go on behind.
+	Limit int
+	After string
+}
+
+// ListMatches lists the matches that run, as far as the service knows. A page may be empty and have a Next. The token
+// must be a developer's; the role Support is enough.
+func (c *Client) ListMatches(ctx context.Context, q MatchQuery) (*MatchPage, error) {
+	return list[MatchPage](ctx, c, "v1/matches", q.Limit, map[string]string{"state": q.State, "config": q.Config,
+		"queue": q.Queue, "region": q.Region, "fleet": q.Fleet, "minAge": secondsOf(q.MinAge),
+		"maxAge": secondsOf(q.MaxAge), "after": q.After})
+}
+
+// BackfillQuery selects backfill tickets. Its zero value selects all.
+type BackfillQuery struct {
+	Queue string
+	// Limit and After are as in MatchQuery.
+	Limit int
+	After string
+}
+
+// ListBackfills lists the games that fill up, without their properties. The token must be a developer's; the role
+// Support is enough.
+func (c *Client) ListBackfills(ctx context.Context, q BackfillQuery) (*BackfillPage, error) {
+	return list[BackfillPage](ctx, c, "v2/backfill", q.Limit, map[string]string{"queue": q.Queue, "after": q.After})
+}
+
+// ChangeQuery selects changes. Its zero value selects all.
+type ChangeQuery struct {
+	// Kind is config, settings, function or player, Name a config or a function, and By their author.
+	Kind, Name, By string
+	// Limit and After are as in MatchQuery.
+	Limit int
+	After string
+}
+
+// ListChanges lists changes with their authors, the newest first. The token must be a developer's; the role Support is enough.
+func (c *Client) ListChanges(ctx context.Context, q ChangeQuery) (*ChangePage, error) {
+	return list[ChangePage](ctx, c, "v1/changes", q.Limit, map[string]string{"kind": q.Kind, "name": q.Name, "by": q.By,
+		"after": q.After})
+}
+
+// list reads a page of a list. Parameters without a value are left out.
+func list[T any](ctx context.Context, c *Client, path string, limit int, parameters map[string]string) (*T, error) {
+	values := url.Values{}
+	for name, value := range parameters {
+		if value != "" {
+			values.Set(name, value)
+		}
+	}
+	if limit > 0 {
+		values.Set("limit", strconv.Itoa(limit))
+	}
+	page := new(T)
+	_, err := c.do(ctx, &request{method: http.MethodGet, path: path, query: values, repeatable: true}, page)
+	if err != nil {
+		return nil, err
+	}
+	return page, nil
+}
+
+// secondsOf writes a length of time, "" for 0.
+func secondsOf(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(d.Seconds(), 'f', -1, 64)
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"strings"
+	"time"
+
+	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/cmd/mm/format"
+)
+
+// pages says how much of a list is printed.
+type pages struct {
+	Limit int `default:"50" help:"How many to print; 0 for all."`
+}
+
+// Validate is called by the parser.
+func (p pages) Validate() error {
+	if p.Limit < 0 {
+		return usageError("--limit must be 0 or more")
+	}
+	return nil
+}
+
+// each calls page with how many it may read and the place behind those it read before, until the list ends or has as
+// many as it may have. page returns how many there are now, and the place behind them.
+func (p pages) each(page func(limit int, after string) (all int, next string, err error)) error {
+	for read, after := 0, ""; ; {
+		limit := mostListed
+		if p.Limit > 0 {
+			limit = min(limit, p.Limit-read)
+		}
+		var err error
+		if read, after, err = page(limit, after); err != nil || after == "" || p.Limit > 0 && read >= p.Limit {
+			return err
+		}
+	}
+}
+
+type matchList struct {
+	pages
+	State  string        `enum:",asking,claimed,allocating,proposed,assigned" default:"" placeholder:"STATE" help:"Only matches in this state: asking, claimed, allocating, proposed or assigned."`
+	Config string        `completion-predictor:"config" help:"Only those of this config."`
+	Queue  string        `completion-predictor:"queue" help:"Only those of configs that serve this queue."`
+	Region string        `help:"Only those in this region."`
+	Fleet  string        `help:"Only those of this fleet."`
+	MinAge time.Duration `help:"How long ago they were made at least."`
+	MaxAge time.Duration `help:"How long ago they were made at most."`
+}
+
+func (matchList) Help() string {
+	return `Prints the matches that begin, and those that have a server, as far as the service knows: until their result,
+or until the token of their server has ended. Matches without hosting end when they are made, and are not listed. The
+role Support is enough.
+
+Examples:
+
+    mm match list
+    mm match list --state allocating --min-age 10s
+    mm match list --config ranked --region eu --limit 0`
+}
+
+// Run prints the matches.
+func (c matchList) Run(ctx context.Context, s *session, api developerAPI) error {
+	all := &client.MatchPage{Matches: []client.ListedMatch{}}
+	err := c.each(func(limit int, after string) (int, string, error) {
+		page, err := api.ListMatches(ctx, client.MatchQuery{State: c.State, Config: c.Config, Queue: c.Queue,
+			Region: c.Region, Fleet: c.Fleet, MinAge: c.MinAge, MaxAge: c.MaxAge, Limit: limit, After: after})
+		if err != nil {
+			return 0, "", err
+		}
+		page.Matches = append(all.Matches, page.Matches...)
+		all = page
+		return len(all.Matches), all.Next, nil
+	})
+	if err != nil {
+		return err
+	}
+	g := grid{more: 2, head: []any{"match", "state", "config", "queue", "age", "fleet", "region", "backfill", "created",
+		"allocated"}}
+	for _, m := range all.Matches {
+		g.add(m.ID, m.State, m.Config, m.Queue, format.Number(m.Age)+" s", m.Fleet, m.Region, m.Backfill,
+			formatTime(m.Created), formatTime(m.Allocated))
+	}
+	s.note("%d without a result, %d that go to running games, %d with one, %d servers to give back", all.Open, all.Joining,
+		all.Ended, all.Returning)
+	return s.show(all, g.withoutEmptyColumns())
+}
+
+type backfillList struct {
+	pages
+	Queue string `completion-predictor:"queue" help:"Only games whose players come from this queue."`
+}
+
+// Run prints the backfill tickets.
+func (c backfillList) Run(ctx context.Context, s *session, api developerAPI) error {
+	all := &client.BackfillPage{BackfillTickets: []client.ListedBackfillTicket{}}
+	err := c.each(func(limit int, after string) (int, string, error) {
+		page, err := api.ListBackfills(ctx, client.BackfillQuery{Queue: c.Queue, Limit: limit, After: after})
+		if err != nil {
+			return 0, "", err
+		}
+		page.BackfillTickets = append(all.BackfillTickets, page.BackfillTickets...)
+		all = page
+		return len(all.BackfillTickets), all.Next, nil
+	})
+	if err != nil {
+		return err
+	}
+	g := grid{more: 1, head: []any{"backfill", "state", "queue", "connection", "players", "joining", "age", "heard",
+		"match"}}
+	for _, b := range all.BackfillTickets {
+		g.add(b.ID, b.State, b.Queue, b.Connection, strings.Join(b.Players, " "), b.Joining, format.Number(b.Age)+" s",
+			format.Number(b.Heard)+" s ago", b.Match)
+	}
+	return s.show(all, g.withoutEmptyColumns())
+}
+
+type queueCommands struct {
+	List queueList `cmd:"" help:"List the queues that a config serves or in which tickets wait, and how many do." example:"queue list --watch"`
+}
+
+type queueList struct{ watchFlag }
+
+// Run prints the queues.
+func (c queueList) Run(ctx context.Context, forever untimed, s *session, api developerAPI) error {
+	return c.repeat(ctx, forever, s, func(ctx context.Context, s *session) error {
+		all, err := api.ListQueues(ctx)
+		if err != nil {
+			return err
+		}
+		g := grid{head: []any{"queue", "tickets", "players", "oldest", "configs"}}
+		for _, q := range all.Queues {
+			g.add(cmp.Or(q.Queue, "(none)"), q.Tickets, q.Players, format.Number(q.Oldest)+" s",
+				strings.Join(q.Configs, " "))
+		}
+		return s.show(all, g)
+	})
+}
+
+type changesCommand struct {
+	pages
+	Kind string `enum:",config,settings,function,player" default:"" placeholder:"KIND" help:"Only changes of this kind: config, settings, function or player (an erasure)."`
+	Name string `help:"Only those of the config or function of this name."`
+	By   string `help:"Only those by this subject."`
+}
+
+// Run prints the changes.
+func (c changesCommand) Run(ctx context.Context, s *session, api developerAPI) error {
+	all := &client.ChangePage{Changes: []client.Change{}}
+	err := c.each(func(limit int, after string) (int, string, error) {
+		page, err := api.ListChanges(ctx, client.ChangeQuery{Kind: c.Kind, Name: c.Name, By: c.By, Limit: limit,
+			After: after})
+		if err != nil {
+			return 0, "", err
+		}
+		page.Changes = append(all.Changes, page.Changes...)
+		all = page
+		return len(all.Changes), all.Next, nil
+	})
+	if err != nil {
+		return err
+	}
+	g := grid{head: []any{"time", "by", "kind", "name", "action", "etag", "upload", "detail"}, more: 1}
+	for _, one := range all.Changes {
+		upload := ""
+		if one.Upload > 0 {
+			upload = format.Number(float64(one.Upload))
+		}
+		g.add(formatTime(one.Time.Truncate(time.Second)), one.By, one.Kind, one.Name, one.Action, one.ETag, upload,
+			one.Detail)
+	}
+	return s.show(all, g.withoutEmptyColumns())
+}

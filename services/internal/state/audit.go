@@ -1,0 +1,100 @@
+package state
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/edge/problem"
+)
+
+// AuditTime is for how long changes are kept, as in script/include/names.lua.
+const AuditTime = 90 * 24 * time.Hour
+
+// AuditEntry is a change of a project. ID is its place among others.
+type AuditEntry struct {
+	*pb.Change
+	ID   string
+	Time time.Time
+	// Revision is what the config or the settings got; 0 if there is none.
+	Revision int64
+}
+
+// encodeChange encodes a change for scripts. Text that is not UTF-8 is replaced: the change itself is refused for it.
+func encodeChange(c *pb.Change) []byte {
+	for _, text := range []*string{&c.Name, &c.By, &c.Detail} {
+		*text = strings.ToValidUTF8(*text, "�")
+	}
+	body, _ := proto.Marshal(c) // all of it is UTF-8
+	return body
+}
+
+// NoteErasure notes that a player was erased, and not which one.
+func (s *Store) NoteErasure(ctx context.Context, project, by string) error {
+	_, err := s.run(ctx, s.call(auditAppendScript, keysOf(project), ids{},
+		"change", encodeChange(&pb.Change{Kind: "player", Action: "erased", By: by})))
+	return err
+}
+
+// changesStep is how many changes are read in a round trip.
+const changesStep = 200
+
+var changeID = regexp.MustCompile(`^\d{1,15}-\d{1,10}$`)
+
+// Changes reads changes, the newest first, from behind the place of one on, until take is false. It returns the place
+// to go on behind, "" at the end. Errors: Invalid if after is no place.
+func (s *Store) Changes(
+	ctx context.Context, project, after string, take func(AuditEntry) bool,
+) (next string, err error) {
+	from, oldest := "+", strconv.FormatInt(millis(s.Now().Add(-AuditTime)), 10)
+	if after != "" && !changeID.MatchString(after) {
+		return "", problem.New(problem.Invalid, "query parameter after: next of an earlier answer is expected")
+	}
+	for {
+		if after != "" {
+			from = after
+		}
+		read, err := s.redis.XRevRangeN(ctx, keysOf(project).audit(), from, oldest, changesStep).Result()
+		if err != nil {
+			return "", unavailable(err)
+		}
+		for _, m := range read {
+			if m.ID == after {
+				continue
+			}
+			c, err := changeOf(m)
+			if err != nil {
+				return "", err
+			}
+			if !take(c) {
+				return m.ID, nil
+			}
+		}
+		if len(read) < changesStep {
+			return "", nil
+		}
+		after = read[len(read)-1].ID
+	}
+}
+
+func changeOf(m redis.XMessage) (c AuditEntry, err error) {
+	var in replied
+	c = AuditEntry{Change: new(pb.Change), ID: m.ID, Revision: in.digits(m.Values["r"])}
+	if err := proto.Unmarshal([]byte(in.text(m.Values["b"])), c.Change); err != nil {
+		return c, corrupt("change", err)
+	}
+	ms, _, _ := strings.Cut(m.ID, "-")
+	at, err := strconv.ParseInt(ms, 10, 64)
+	if err != nil {
+		return c, corrupt("change", fmt.Errorf("its id: %w", err))
+	}
+	c.Time = time.UnixMilli(at)
+	return c, in.err
+}

@@ -1,0 +1,77 @@
+package state
+
+import (
+	"cmp"
+	"context"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+)
+
+// The states of a backfill ticket that is listed.
+const (
+	ListedOpen     = "open"     // functions see it
+	ListedApproval = "approval" // its server must approve first
+	ListedLapsed   = "lapsed"   // its server did not approve in time
+)
+
+// ListedBackfill is a backfill ticket.
+type ListedBackfill struct {
+	*pb.Backfill
+	State string
+	// Heard is when its server called last, and Joining how many matches go to the game.
+	Heard   time.Time
+	Joining int64
+}
+
+// ListBackfills lists the backfill tickets of a project from behind a place on, the one whose server called last first,
+// until take is false. It returns the place to go on behind, "" at the end.
+func (s *Store) ListBackfills(
+	ctx context.Context, project string, from Place, take func(*ListedBackfill) bool,
+) (next string, err error) {
+	k := keysOf(project)
+	sets := []string{k.backfills()}
+	next, _, err = page(ctx, s, sets, from, func(_ int, p redis.Pipeliner, z redis.Z) readRecord[ListedBackfill] {
+		row := p.HMGet(ctx, k.backfill(memberOf(z)), "v", "c", "o", "b", "a", "d", "m", "h", "q", "y")
+		going := p.HLen(ctx, k.joining(memberOf(z)))
+		return func() (*ListedBackfill, error) {
+			b, err := listedBackfill(memberOf(z), row)
+			if b != nil {
+				b.Heard, b.Joining = time.UnixMilli(int64(z.Score)), going.Val()
+			}
+			return b, err
+		}
+	}, take)
+	return next, err
+}
+
+// listedBackfill is a backfill ticket by what is stored of it; nil if it was deleted.
+func listedBackfill(id string, row *redis.SliceCmd) (*ListedBackfill, error) {
+	var in replied
+	fields := in.texts(in.row(row))
+	if in.err != nil || fields[0] == "" {
+		return nil, in.err
+	}
+	b := new(pb.Backfill)
+	if err := proto.Unmarshal([]byte(fields[3]+fields[8]+fields[9]), b); err != nil {
+		return nil, corrupt("backfill ticket", err)
+	}
+	b.Id, b.Version, b.Created, b.Match = id, in.digits(fields[0]), in.digits(fields[1]), fields[2]
+	b.Connection = cmp.Or(fields[4], fields[5])
+	state := ListedOpen
+	switch hidden := fields[7]; {
+	case fields[6] != "":
+		state = ListedAllocating
+	case strings.HasPrefix(hidden, "a:"):
+		state = ListedAsking
+	case hidden == "p":
+		state = ListedApproval
+	case hidden == "l":
+		state = ListedLapsed
+	}
+	return &ListedBackfill{Backfill: b, State: state}, in.err
+}
