@@ -89,16 +89,37 @@ func (r *reporter) add(now time.Time, c *state.Claim) {
 		m.Values = append(m.Values, report.Value{Kind: report.Measure, Name: one.GetName(), Value: one.GetValue()})
 	}
 	b.Add(m)
+	r.change(b)
+}
+
+func (r *reporter) change(b *reportBook) {
 	if !b.changed {
 		b.changed = true
 		r.signal.Notify()
 	}
 }
 
+// observe adds the outcomes of matches, of events that were published.
+func (r *reporter) observe(now time.Time, entries []state.HistoryEntry) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, entry := range entries {
+		for _, e := range entry.Events {
+			if e.GetOutcome() != nil {
+				b := r.book(report.SlotOf(now))
+				b.AddOutcome(e)
+				r.change(b)
+			}
+		}
+	}
+}
+
 // book returns the book of a slot.
 func (r *reporter) book(slot int64) *reportBook {
-	if n := len(r.books); n > 0 && r.books[n-1].Slot == slot {
-		return r.books[n-1]
+	for _, b := range r.books {
+		if b.Slot == slot {
+			return b
+		}
 	}
 	r.books = append(r.books, &reportBook{Book: report.NewBook(slot)})
 	if len(r.books) > reportBooks {

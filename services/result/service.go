@@ -112,11 +112,12 @@ func (s *service) report(c echo.Context) error {
 		if next.First = next.GetTime(); basis.Result != nil {
 			next.First, next.Corrections = basis.Result.GetFirst(), basis.Result.GetCorrections()+1
 		}
-		ratings, err := rate(basis, next)
+		ratings, odds, err := rate(basis, next)
 		if err != nil {
 			return err
 		}
-		done, err := s.Store.PutResult(c.Request().Context(), project, basis.Played, next, ratings)
+		done, err := s.Store.PutResult(c.Request().Context(), project, basis.Played, next,
+			outcomeOf(basis.Played, teams, odds), ratings)
 		if err != nil {
 			return err
 		}
@@ -196,7 +197,7 @@ func (s *service) ratings(c echo.Context) error {
 			now := state.Current(rule, model, r, s.Store.Now())
 			one := response.NewRating(now)
 			one.Changed = r.Changed.Format(time.RFC3339Nano)
-			one.Provisional = rule.GetProvisional() > 0 && now.Deviation > rule.GetProvisional()
+			one.Provisional = state.IsProvisional(rule, now.Rating)
 			shown.Ratings = append(shown.Ratings, one)
 		}
 	}

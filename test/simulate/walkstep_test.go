@@ -776,7 +776,7 @@ func (w *walk) report() func() error {
 			}
 			all = append(all, state.Rated{Player: player, Read: stored, Ratings: state.FormatRatings(ratings)})
 		}
-		_, err = w.store.PutResult(w.ctx, walkProject, basis.Played, next, all)
+		_, err = w.store.PutResult(w.ctx, walkProject, basis.Played, next, nil, all)
 		return ignoring(err, problem.NotFound)
 	}
 }

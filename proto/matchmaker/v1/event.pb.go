@@ -324,7 +324,7 @@ type Event struct {
 	// place is where the connection of a match comes from: "hosting", or "backfill/" and the backfill ticket of a running
 	// game; empty if it has no server.
 	Place string `protobuf:"bytes,26,opt,name=place,proto3" json:"place,omitempty"`
-	// outcome is with KIND_RESULT and the reason reported, which has function, upload, revision and region of the match too.
+	// outcome is of the first result of a match.
 	Outcome       *MatchOutcome `protobuf:"bytes,27,opt,name=outcome,proto3" json:"outcome,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -552,14 +552,19 @@ func (x *Event) GetOutcome() *MatchOutcome {
 // MatchOutcome is what the first result of a match says of how good the match was.
 type MatchOutcome struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// party is how many players its largest party has, and canary RunPart.canary of the run that made it.
-	Party  int32 `protobuf:"varint,1,opt,name=party,proto3" json:"party,omitempty"`
-	Canary int64 `protobuf:"varint,2,opt,name=canary,proto3" json:"canary,omitempty"`
+	// The match as its first event has it: party is how many players its largest party has, and canary RunPart.canary of
+	// the run that made it.
+	Revision int64  `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
+	Function string `protobuf:"bytes,2,opt,name=function,proto3" json:"function,omitempty"`
+	Upload   int64  `protobuf:"varint,3,opt,name=upload,proto3" json:"upload,omitempty"`
+	Region   string `protobuf:"bytes,4,opt,name=region,proto3" json:"region,omitempty"`
+	Party    int32  `protobuf:"varint,5,opt,name=party,proto3" json:"party,omitempty"`
+	Canary   int64  `protobuf:"varint,6,opt,name=canary,proto3" json:"canary,omitempty"`
 	// players are in the result; left of them left before its end.
-	Players int64 `protobuf:"varint,3,opt,name=players,proto3" json:"players,omitempty"`
-	Left    int64 `protobuf:"varint,4,opt,name=left,proto3" json:"left,omitempty"`
+	Players int64 `protobuf:"varint,7,opt,name=players,proto3" json:"players,omitempty"`
+	Left    int64 `protobuf:"varint,8,opt,name=left,proto3" json:"left,omitempty"`
 	// odds are absent for ratings that do not judge the match.
-	Odds          []*RatingOdds `protobuf:"bytes,5,rep,name=odds,proto3" json:"odds,omitempty"`
+	Odds          []*RatingOdds `protobuf:"bytes,9,rep,name=odds,proto3" json:"odds,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -592,6 +597,34 @@ func (x *MatchOutcome) ProtoReflect() protoreflect.Message {
 // Deprecated: Use MatchOutcome.ProtoReflect.Descriptor instead.
 func (*MatchOutcome) Descriptor() ([]byte, []int) {
 	return file_matchmaker_v1_event_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *MatchOutcome) GetRevision() int64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+func (x *MatchOutcome) GetFunction() string {
+	if x != nil {
+		return x.Function
+	}
+	return ""
+}
+
+func (x *MatchOutcome) GetUpload() int64 {
+	if x != nil {
+		return x.Upload
+	}
+	return 0
+}
+
+func (x *MatchOutcome) GetRegion() string {
+	if x != nil {
+		return x.Region
+	}
+	return ""
 }
 
 func (x *MatchOutcome) GetParty() int32 {
@@ -1015,13 +1048,17 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\rKIND_DECLINED\x10\x11\x12\x11\n" +
 	"\rKIND_FUNCTION\x10\x14\x12\x10\n" +
 	"\fKIND_WEBHOOK\x10\x1e\x12\x0f\n" +
-	"\vKIND_RESULT\x10\x15\"\x99\x01\n" +
-	"\fMatchOutcome\x12\x14\n" +
-	"\x05party\x18\x01 \x01(\x05R\x05party\x12\x16\n" +
-	"\x06canary\x18\x02 \x01(\x03R\x06canary\x12\x18\n" +
-	"\aplayers\x18\x03 \x01(\x03R\aplayers\x12\x12\n" +
-	"\x04left\x18\x04 \x01(\x03R\x04left\x12-\n" +
-	"\x04odds\x18\x05 \x03(\v2\x19.matchmaker.v1.RatingOddsR\x04odds\"\xa8\x01\n" +
+	"\vKIND_RESULT\x10\x15\"\x81\x02\n" +
+	"\fMatchOutcome\x12\x1a\n" +
+	"\brevision\x18\x01 \x01(\x03R\brevision\x12\x1a\n" +
+	"\bfunction\x18\x02 \x01(\tR\bfunction\x12\x16\n" +
+	"\x06upload\x18\x03 \x01(\x03R\x06upload\x12\x16\n" +
+	"\x06region\x18\x04 \x01(\tR\x06region\x12\x14\n" +
+	"\x05party\x18\x05 \x01(\x05R\x05party\x12\x16\n" +
+	"\x06canary\x18\x06 \x01(\x03R\x06canary\x12\x18\n" +
+	"\aplayers\x18\a \x01(\x03R\aplayers\x12\x12\n" +
+	"\x04left\x18\b \x01(\x03R\x04left\x12-\n" +
+	"\x04odds\x18\t \x03(\v2\x19.matchmaker.v1.RatingOddsR\x04odds\"\xa8\x01\n" +
 	"\n" +
 	"RatingOdds\x12\x16\n" +
 	"\x06rating\x18\x01 \x01(\tR\x06rating\x12\x12\n" +

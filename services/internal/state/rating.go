@@ -93,6 +93,11 @@ func Current(rule *pb.RatingRule, model rating.Model, r PlayerRating, now time.T
 	return r
 }
 
+// IsProvisional reports whether a rating says too little to be shown.
+func IsProvisional(rule *pb.RatingRule, r rating.Rating) bool {
+	return rule.GetProvisional() > 0 && r.Deviation > rule.GetProvisional()
+}
+
 // RatingsOf reads a player's ratings.
 func (s *Store) RatingsOf(ctx context.Context, project, player string) ([]PlayerRating, error) {
 	stored, err := s.redis.HGet(ctx, keysOf(project).ratings(), player).Result()

@@ -202,19 +202,20 @@ func (s *Store) ReadResult(ctx context.Context, project, id string, players []st
 // Rated are the ratings of a player as a caller read them, and as they are to be.
 type Rated struct{ Player, Read, Ratings string }
 
-// PutResult writes the result of a match, and the ratings that come of it, in one step. It is false when the match or a
-// rating has changed since the caller read it: nothing is written then. Errors: MatchUnknown, ResultFinal.
+// PutResult writes the result of a match, and the ratings that come of it, in one step. An event tells the outcome of a
+// first result. It is false when the match or a rating has changed since the caller read it: nothing is written then.
+// Errors: MatchUnknown, ResultFinal.
 func (s *Store) PutResult(
-	ctx context.Context, project string, m *Played, result *pb.MatchResult, ratings []Rated,
+	ctx context.Context, project string, m *Played, result *pb.MatchResult, outcome *pb.MatchOutcome, ratings []Rated,
 ) (done bool, err error) {
 	body, err := proto.Marshal(result)
 	if err != nil {
 		return false, problem.Wrap(problem.Invalid, err, "the result holds text that is not UTF-8")
 	}
 	event := &pb.Event{Kind: pb.Event_KIND_RESULT, Match: m.ID, Config: m.GetConfig(), Queue: m.GetQueue(),
-		Reason: "reported"}
-	if m.Result != nil {
-		event.Reason = "corrected"
+		Reason: "reported", Outcome: outcome}
+	if m.Result != nil { // the outcome counts once
+		event.Reason, event.Outcome = "corrected", nil
 	}
 	c := s.call(resultPutScript, keysOf(project), ids{ofMatch: m.ID},
 		"match_id", m.ID,

@@ -812,11 +812,48 @@ type MatchReportRow struct {
 	// knows.
 	Party int `json:"party,omitzero"`
 	// When the five minutes began in which they were made.
-	Slot     string    `json:"slot,omitzero"`
-	Matches  int64     `json:"matches"`
-	Tickets  int64     `json:"tickets"`
-	Players  int64     `json:"players"`
-	Measures []Measure `json:"measures"`
+	Slot     string         `json:"slot,omitzero"`
+	Matches  int64          `json:"matches"`
+	Tickets  int64          `json:"tickets"`
+	Players  int64          `json:"players"`
+	Measures []Measure      `json:"measures"`
+	Outcomes *MatchOutcomes `json:"outcomes,omitzero"`
+}
+
+// MatchOutcomes: What the first results of matches say that came in this time; the matches may be older. Absent if
+// none came. Corrections do not count.
+type MatchOutcomes struct {
+	Results int64 `json:"results"`
+	// Players in them.
+	Players int64 `json:"players"`
+	// The share of these players who left before the end, from 0 to 1.
+	Left float64      `json:"left"`
+	Odds []RatingOdds `json:"odds"`
+}
+
+// RatingOdds: How the odds of a rating compare with what came, of matches whose players all had one that was not
+// provisional. Each pair of teams counts once, for its favorite; a draw is half of a win.
+type RatingOdds struct {
+	Rating string `json:"rating"`
+	// How many pairs of teams were judged.
+	Pairs int64 `json:"pairs"`
+	// Mean of −ln of the odds of what came; 0.693 is a guess.
+	LogLoss float64 `json:"logLoss"`
+	// Mean square of how far the odds were from what came; 0.25 is a guess.
+	Brier float64 `json:"brier"`
+	// The pairs by the favorite's odds, in ten buckets from 0.5 to 1; those that have any.
+	Calibration []OddsBucket `json:"calibration"`
+}
+
+// OddsBucket:
+type OddsBucket struct {
+	// The least odds of the bucket.
+	From  float64 `json:"from"`
+	Pairs int64   `json:"pairs"`
+	// The mean of their odds.
+	Predicted float64 `json:"predicted"`
+	// The share that the favorites won.
+	Won float64 `json:"won"`
 }
 
 // Measure: How values are spread.
