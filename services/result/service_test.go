@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,6 +14,10 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"google.golang.org/protobuf/testing/protocmp"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/edge/auth"
@@ -82,7 +87,8 @@ func (w *world) play(teams ...string) string {
 	must(w, err)
 	id := state.NewID(w.store.Now())
 	c := &state.Claim{Match: &pb.Match{Id: id, Config: "c", Revision: configs["c"].GetRevision(), Proposal: &pb.Proposal{},
-		Awaited: &pb.Awaited{Time: time.Hour.Milliseconds(), Match: id, Queue: "ranked"}}}
+		Awaited: &pb.Awaited{Time: time.Hour.Milliseconds(), Match: id, Config: "c", Queue: "ranked", Region: "eu",
+			Revision: 7, Function: "duel", Upload: 2, Canary: 3}}}
 	for i, names := range teams {
 		w.n++
 		players := strings.Fields(names)
@@ -276,6 +282,80 @@ func TestResultGivesRatings(t *testing.T) {
 		t.Errorf("an erased player is back: %+v, %v", last, ratings("ada"))
 	}
 	check("bea", want[0][0].Mean, 1)
+}
+
+// outcomes are those that events tell, with nil for events of results that tell none.
+func (w *world) outcomes() (all []*pb.MatchOutcome) {
+	w.Helper()
+	entries, err := w.store.History(w.Context(), "demo", nil, 1000)
+	must(w, err)
+	for _, entry := range entries {
+		for _, e := range entry.Events {
+			if e.GetKind() == pb.Event_KIND_RESULT {
+				all = append(all, e.GetOutcome())
+			}
+		}
+	}
+	return all
+}
+
+// The first result of a match tells how its outcome compares with the odds from before it: if each player had a rating
+// that was not provisional. A correction tells nothing.
+func TestOutcomesHaveOddsFromBefore(t *testing.T) {
+	w := start(t)
+	rule := &pb.RatingRule{Name: "skill", Model: rating.PlackettLuce, Mean: 25, Deviation: 25. / 3, Beta: 25. / 6,
+		Tau: 25. / 300, Queues: []string{"ranked"}}
+	set := func() {
+		t.Helper()
+		must(t, w.store.PutSettings(t.Context(), "demo", &pb.ProjectSettings{Ratings: []*pb.RatingRule{rule}},
+			state.AnyRevision))
+	}
+	set()
+	report := func(id string, teams string) {
+		t.Helper()
+		w.sent(http.MethodPost, w.token(auth.Service, "demo", ""), "/matches/"+id+"/result", `{"teams":[`+teams+`]}`,
+			&response.MatchResult{})
+	}
+	red, blue := `{"name":"red","rank":1},{"name":"blue","rank":2}`, `{"name":"red","rank":2},{"name":"blue","rank":1}`
+	report(w.play("ada bea", "cy di"), red) // nobody has a rating
+	odds := func() []float64 {
+		t.Helper()
+		model, err := rating.New(state.RatingModel(rule))
+		must(t, err)
+		teams := make([]rating.Team, 2)
+		for i, players := range [][]string{{"ada", "bea"}, {"cy", "di"}} {
+			for _, player := range players {
+				r, err := w.store.RatingsOf(t.Context(), "demo", player)
+				must(t, err)
+				teams[i].Players = append(teams[i].Players, r[0].Rating)
+			}
+		}
+		return model.Odds(teams)
+	}
+	before := odds()
+	id := w.play("ada bea", "cy di")
+	report(id, blue) // against the odds
+	report(id, red)
+	report(w.play("ada", "eve"), red) // eve has none
+	rule.Provisional = 1
+	set()
+	report(w.play("ada", "cy"), `{"name":"red","rank":1,"players":[{"id":"ada"}]},
+		{"name":"blue","rank":2,"players":[{"id":"cy","left":3}]}`)
+
+	got := w.outcomes()
+	if len(got) != 5 || len(got[0].GetOdds())+len(got[3].GetOdds())+len(got[4].GetOdds()) > 0 || got[2] != nil ||
+		got[4].GetLeft() != 1 || got[4].GetParty() != 1 {
+		t.Fatalf("the events tell %v", got)
+	}
+	want := &pb.MatchOutcome{Revision: 7, Function: "duel", Upload: 2, Canary: 3, Region: "eu", Party: 2, Players: 4,
+		Odds: []*pb.RatingOdds{{Rating: "skill", Loss: -math.Log(before[1]), Squares: before[0] * before[0],
+			Buckets: []int32{int32((before[0] - 0.5) * 20)}, Pairs: []int64{1}, Odds: before[:1], Won: []float64{0}}}}
+	if diff := cmp.Diff(want, got[1], protocmp.Transform(), cmpopts.EquateApprox(0, 1e-12)); diff != "" {
+		t.Error(diff)
+	}
+	if before[0] < 0.6 {
+		t.Error("the first match changed little:", before)
+	}
 }
 
 // BenchmarkResults reports results of matches of four players, with a rating: 2,000 a second are wanted.

@@ -260,9 +260,9 @@ func (t *reportTable) grid(compared bool) grid {
 		}
 		g.add(line...)
 		for _, of := range measuresOfRows(row, other) {
-			line := append([]any{name, of.text()}, cellsOf(of, measuresOf(row))...)
+			line := append([]any{name, of.text()}, cellsOf(of, measuresOfRow(row))...)
 			if compared {
-				line = append(line, cellsOf(of, measuresOf(other))...)
+				line = append(line, cellsOf(of, measuresOfRow(other))...)
 			}
 			g.add(line...)
 		}
@@ -273,8 +273,8 @@ func (t *reportTable) grid(compared bool) grid {
 // outcome is the kind of what results say of matches, which have a mean alone.
 const outcome = "outcome"
 
-// measuresOf are the measures of a row, and what results say.
-func measuresOf(row client.MatchReportRow) []client.Measure {
+// measuresOfRow are the measures of a row, and what results say.
+func measuresOfRow(row client.MatchReportRow) []client.Measure {
 	o := row.Outcomes
 	if o == nil {
 		return row.Measures
@@ -320,7 +320,7 @@ func (m measureName) text() string {
 // measuresOfRows are the measures of some rows, each once.
 func measuresOfRows(rows ...client.MatchReportRow) (all []measureName) {
 	for _, row := range rows {
-		for _, m := range measuresOf(row) {
+		for _, m := range measuresOfRow(row) {
 			if of := (measureName{m.Kind, m.Name}); !slices.Contains(all, of) {
 				all = append(all, of)
 			}
