@@ -54,7 +54,9 @@ func matchKeys() []string {
 
 func awaiting() []string { return []string{every.result(anyID), every.awaited(), every.running()} }
 
-func played() []string { return append(awaiting(), every.ratings(), every.rated()) }
+func played() []string {
+	return append(awaiting(), every.ratings(), every.rated(), every.boards(), every.board(anyID), every.steps(anyID))
+}
 
 func fillings() []string {
 	return []string{every.backfill(anyID), every.joining(anyID), every.joined(anyID), every.backfills(),
@@ -68,7 +70,7 @@ func permissions() map[string]rights {
 		catalog.Ticket: {
 			scripts: []lazyScript{projectAddScript, ticketCreateScript, ticketDeleteScript, acceptanceAnswerScript,
 				ticketHearScript, expireUnheardScript, rateAllowScript, rateChargeScript, resultPutScript, resultForgetScript},
-			calls: "get mget hget hmget hkeys hgetall smembers exists zrange",
+			calls: "get mget hget hmget hkeys hgetall smembers exists zrange zcard zscore zrevrank zrevrange lrange",
 			// Configs say why a ticket waits.
 			reads: []string{every.outcome(anyID), every.waits(), every.report(), every.configs(), every.revisions(),
 				every.feedName()},
@@ -147,7 +149,7 @@ func permissions() map[string]rights {
 			scripts: []lazyScript{projectAddScript, partyPutScript, partyHearScript, partySweepScript, partySilentScript,
 				ticketCreateScript, ticketDeleteScript, ticketHearScript, ticketForgetScript, rateAllowScript, resultForgetScript},
 			// It looks for what is stored of a player in all keys.
-			calls:  "smembers hget hmget hgetall hkeys hvals exists scan pttl hdel zrem",
+			calls:  "smembers hget hmget hgetall hkeys hvals exists scan pttl hdel zrem del zrange zscore zrevrank lrange",
 			reads:  []string{every.outcome(anyID), every.backfill(anyID), every.joining(anyID), every.webhooks()},
 			adds:   []string{every.webhooks()},
 			writes: events,
