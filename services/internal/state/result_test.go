@@ -80,7 +80,7 @@ func TestResultCountsOnce(t *testing.T) {
 			t.Error(diff)
 		}
 		// A rating that changed meanwhile.
-		done, err := s.PutResult(t.Context(), project, read, result, nil, []state.Rated{{"ada", "", "x"}})
+		done, err := s.PutResult(t.Context(), project, read, result, nil, []state.Rated{{"ada", "", "skill - 1 1 0 1 5"}})
 		if err != nil || done {
 			t.Errorf("a rating was overwritten: %v", err)
 		}

@@ -2,7 +2,7 @@
 -- ratings are what the caller computed with.
 -- Full: runs
 -- Uses: time, change, result
--- KEYS: result, awaited, ratings, rated, boards, then board… (of each name in board_names), then steps… (of each player)
+-- KEYS: result, awaited, ratings, rated, boards, then board… (of each name in board_names), steps… (of each player)
 -- ARGV: match_id, read (the version that the caller read), body, memory (for how many milliseconds after the first
 --       result corrections are taken), event, rated_limit (how many players may have ratings), age (for how many
 --       milliseconds after a match they are kept), most (how many players a leaderboard has), board_names (with spaces
