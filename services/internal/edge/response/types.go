@@ -802,7 +802,7 @@ type RatingPoint struct {
 type Leaderboard struct {
 	Rating string `json:"rating"`
 	Season string `json:"season,omitzero"`
-	// How many players are in it; at most the best 10
+	// How many players are in it; at most the best 10,000.
 	Total   int                `json:"total"`
 	Players []LeaderboardEntry `json:"players"`
 	// The `after` of the next page. Absent on the last one.
