@@ -97,7 +97,8 @@ func TestReportAddsSlotsUp(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	want := &response.MatchOutcomes{Results: 2, Players: 4, Left: 0.5, Odds: []response.RatingOdds{{Rating: "skill",
-		Pairs: 2, LogLoss: 1, Brier: 0.5, Calibration: []response.OddsBucket{{From: 0.65, Pairs: 2, Predicted: 0.66, Won: 1}}}}}
+		Pairs: 2, LogLoss: 1, Brier: 0.5,
+		Calibration: []response.OddsBucket{{From: 0.65, Pairs: 2, Predicted: 0.66, Won: 1}}}}}
 	if diff := cmp.Diff(want, r.Outcomes); diff != "" {
 		t.Error(diff)
 	}

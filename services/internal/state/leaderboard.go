@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,19 +80,19 @@ func (s *Store) PlacesOf(ctx context.Context, project, player string, boards []s
 	}
 	k := keysOf(project)
 	ranks, values := make([]*redis.IntCmd, len(boards)), make([]*redis.FloatCmd, len(boards))
-	_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
+	_, _ = s.redis.Pipelined(ctx, func(p redis.Pipeliner) error { // each has its own error
 		for i, board := range boards {
 			ranks[i], values[i] = p.ZRevRank(ctx, k.board(board), player), p.ZScore(ctx, k.board(board), player)
 		}
 		return nil
 	})
-	if err != nil && !errors.Is(err, redis.Nil) {
-		return nil, unavailable(err)
-	}
 	all := make([]Place, len(boards))
 	for i, board := range boards {
 		all[i] = placeIn(board)
-		if ranks[i].Err() == nil && values[i].Err() == nil {
+		switch err := cmp.Or(ranks[i].Err(), values[i].Err()); {
+		case err != nil && !errors.Is(err, redis.Nil):
+			return nil, unavailable(err)
+		case err == nil:
 			all[i].Player, all[i].Rank, all[i].Value = player, int(ranks[i].Val())+1, values[i].Val()
 		}
 	}

@@ -215,7 +215,8 @@ func (w *privacy) restGoes(said remains) {
 	// Nothing is known of her, and an erase may be repeated.
 	var doc exported
 	if status := w.send(studio(), "GET", playerPath(gone), "", &doc); status != 200 || len(doc.Tickets) > 0 ||
-		len(doc.RatingChanges)+len(doc.Leaderboards) > 0 || doc.Party != nil || doc.Pause != nil || doc.Rate != nil || !doc.Complete {
+		len(doc.RatingChanges)+len(doc.Leaderboards) > 0 ||
+		doc.Party != nil || doc.Pause != nil || doc.Rate != nil || !doc.Complete {
 		t.Errorf("an export is answered %d %+v", status, doc)
 	}
 	if again := w.erase(); again.Tickets != 0 || again.Party || len(again.Remains) > 0 {

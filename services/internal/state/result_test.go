@@ -56,7 +56,8 @@ func TestResultCountsOnce(t *testing.T) {
 		var all sync.WaitGroup
 		for range 5 {
 			all.Go(func() {
-				done, err := s.PutResult(t.Context(), project, &state.ResultBasis{Played: m}, result, nil, []state.Rated{{"ada", "", "skill - 26 7 0 1 5"}})
+				done, err := s.PutResult(t.Context(), project, &state.ResultBasis{Played: m}, result, nil,
+					[]state.Rated{{"ada", "", "skill - 26 7 0 1 5"}})
 				if err != nil {
 					t.Error(err)
 				} else if done {

@@ -48,8 +48,8 @@ func TestJudge(t *testing.T) {
 		t.Errorf("equal teams: %+v", even)
 	}
 	even.Add(&even)
-	if sure := rating.Judge(model, []rating.Team{team(1e6, 2), team(-1e6, 1)}); sure.Buckets[rating.Buckets-1].Pairs != 1 ||
-		math.IsInf(sure.Loss, 0) || even.Sum().Pairs != 6 {
+	sure := rating.Judge(model, []rating.Team{team(1e6, 2), team(-1e6, 1)})
+	if sure.Buckets[rating.Buckets-1].Pairs != 1 || math.IsInf(sure.Loss, 0) || even.Sum().Pairs != 6 {
 		t.Errorf("a certain loss: %+v, %+v", sure, even)
 	}
 }
