@@ -24,7 +24,7 @@ type quality struct {
 	Changed  time.Time
 	LeftOut  int64
 	Empty    bool
-	// Odds are those of each rating, and Outcomes what results say, by what rows are divided.
+	// Odds are of each rating, and Outcomes what results say, by what rows are divided.
 	Odds     []qualityOdds
 	Outcomes []qualityOutcome
 }

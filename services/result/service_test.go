@@ -320,7 +320,7 @@ func TestOutcomesHaveOddsFromBefore(t *testing.T) {
 			&response.MatchResult{})
 	}
 	red, blue := `{"name":"red","rank":1},{"name":"blue","rank":2}`, `{"name":"red","rank":2},{"name":"blue","rank":1}`
-	report(w.play("ada bea", "cy di"), red) // nobody has a rating
+	report(w.play("ada bea", "cy di"), red) // none has a rating
 	odds := func() []float64 {
 		t.Helper()
 		model, err := rating.New(state.RatingModel(rule))
@@ -420,7 +420,7 @@ func TestRatingsAreShown(t *testing.T) {
 	if len(history.Changes) != 2 || history.Changes[1].Match != first {
 		t.Errorf("ada's changes: %+v", history)
 	}
-	// Who did not play, as a correction says, has no change.
+	// A player that did not play, as a correction says, has no change.
 	third := w.play("eve fay", "gil")
 	for _, teams := range []string{`{"name":"red","rank":1},{"name":"blue","rank":2}`,
 		`{"name":"red","rank":1,"players":[{"id":"eve"}]},{"name":"blue","rank":2,"players":[{"id":"gil"}]}`} {

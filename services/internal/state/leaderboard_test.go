@@ -90,7 +90,7 @@ func (l *ladder) wantBoard(season, want string) {
 }
 
 // A leaderboard has the players of a season by the value that is shown, but no provisional ones. A correction moves
-// players. Who is erased, or did not play for long, is not in it.
+// players. Players that were erased, or did not play for long, are not in it.
 func TestLeaderboards(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		l := newLadder(t, open)
@@ -136,8 +136,7 @@ func TestLeaderboards(t *testing.T) {
 	})
 }
 
-// A leaderboard has the best 10,000 players, and a project the 16 leaderboards that changed last, those of its
-// settings among them.
+// A leaderboard has the best 10,000 players, and a project the 16 leaderboards that changed last.
 func TestLeaderboardsAreBounded(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		l := newLadder(t, open)

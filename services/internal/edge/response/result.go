@@ -15,7 +15,7 @@ func NewRating(r state.PlayerRating) PlayerRating {
 		Changed: r.Changed.Format(time.RFC3339Nano)}
 }
 
-// NewSteps are changes of ratings as answers have them. rules are those of the project.
+// NewSteps are changes of ratings as answers have them, with the values that a project's rules give.
 func NewSteps(all []state.RatingStep, rules []*pb.RatingRule) []RatingStep {
 	shown := make([]RatingStep, len(all))
 	for i, one := range all {

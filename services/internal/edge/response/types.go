@@ -895,7 +895,7 @@ type MatchOutcomes struct {
 	Results int64 `json:"results"`
 	// Players in them.
 	Players int64 `json:"players"`
-	// The share of these players who left before the end, from 0 to 1.
+	// The share of these players that left before the end, from 0 to 1.
 	Left float64      `json:"left"`
 	Odds []RatingOdds `json:"odds"`
 }

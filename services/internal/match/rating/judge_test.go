@@ -8,8 +8,8 @@ import (
 	"matchmaker.dev/services/internal/match/rating"
 )
 
-// A pair of teams counts for its favorite, whichever team is named first. Equal teams have none: whoever wins says
-// nothing of the odds.
+// A pair of teams counts for its favorite, whichever team is named first. Equal teams have none: a win says nothing of
+// the odds.
 func TestJudge(t *testing.T) {
 	s, err := rating.Defaults(rating.PlackettLuce)
 	if err != nil {
