@@ -231,8 +231,10 @@ func TestOutcomes(t *testing.T) {
 		Odds: []float64{0.5}, Won: []float64{0.5}}))
 	second.Merge(first.Message())
 	// What another program wrote breaks nothing.
-	second.Merge(&pb.ReportSlot{Series: []*pb.ReportSeries{{Config: "c", Odds: []*pb.RatingOdds{{Rating: "skill",
-		Buckets: []int32{-1, 10, 3, 4}, Pairs: []int64{1, 1, -1}, Odds: []float64{1}}}}}})
+	second.Merge(&pb.ReportSlot{Series: []*pb.ReportSeries{{Config: "c", Odds: []*pb.RatingOdds{
+		{Rating: "skill", Buckets: []int32{-1, 10, 3, 4}, Pairs: []int64{1, 1, -1}, Odds: []float64{1, 1, 1},
+			Won: []float64{1, 1, 1}},
+		{Rating: "skill", Buckets: []int32{4}, Pairs: []int64{1}, Odds: []float64{1}}}}}})
 	got := rows(&report.Table{}, second)[0]
 	if got.Matches != 1 || got.Results != 2 || got.ResultPlayers != 8 || got.Left != 2 || len(got.Odds) != 2 {
 		t.Fatalf("%+v", got)
