@@ -190,7 +190,7 @@ func barPlot(label string, text func(float64) string, bars []bar) *plot {
 	return p
 }
 
-// calibrationPlot draws how often favorites won, as a column for each bucket of odds, and what was predicted, as a line.
+// calibrationPlot draws how often favorites won, a column for each bucket of odds, and what was predicted, as a line.
 func calibrationPlot(label string, buckets []client.OddsBucket) *plot {
 	p := &plot{Label: label, Empty: len(buckets) == 0}
 	if p.Empty {

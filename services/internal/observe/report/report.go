@@ -1,6 +1,6 @@
 // Package report keeps how good the matches of a project were: how many there were, how long their tickets waited, how
-// far attributes differ in them, what functions measured, and whether odds came true. It keeps counts and distributions,
-// no match by itself.
+// far attributes differ in them, what functions measured, and whether odds came true. It keeps counts, sums and
+// distributions, no match by itself.
 //
 // Time is divided into slots of five minutes, of which a day's are kept. A slot has a bound in bytes, and each
 // config may use as much of it as it leaves free: one whose function makes up regions or measures leaves others alone.
