@@ -74,7 +74,8 @@ func (c *Client) Leaderboard(ctx context.Context, rating string, q LeaderboardQu
 	}
 	page := new(Leaderboard)
 	_, err := c.do(ctx, &request{
-		method: http.MethodGet, path: "v1/ratings/" + url.PathEscape(rating) + "/leaderboard", query: values, repeatable: true,
+		method: http.MethodGet, path: "v1/ratings/" + url.PathEscape(rating) + "/leaderboard", query: values,
+		repeatable: true,
 	}, page)
 	if err != nil {
 		return nil, err

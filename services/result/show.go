@@ -19,12 +19,6 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// How many players a page of a leaderboard has.
-const (
-	page     = 50
-	mostPage = 200
-)
-
 // ratings answers GET /players/{id}/ratings.
 func (s *service) ratings(c echo.Context) error {
 	player, err := s.player(c)
@@ -105,7 +99,7 @@ func (s *service) leaderboard(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	limit, err := numberOf(values, "limit", page, 1, mostPage)
+	limit, err := numberOf(values, "limit", 50, 1, 200)
 	if err != nil {
 		return err
 	}

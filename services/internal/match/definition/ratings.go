@@ -122,7 +122,9 @@ func (r *Reader) tiers(at Path) (tiers []*pb.RatingTier) {
 		t := &pb.RatingTier{}
 		given, ok := r.Object(at,
 			Member{"name", func(at Path) {
-				if t.Name, _ = r.Text(at); len(t.Name) > longestTier || !isPrintable(t.Name) || namesTier(tiers, t.Name) {
+				t.Name, _ = r.Text(at)
+				if len(t.Name) > longestTier || !isPrintable(t.Name) ||
+					slices.ContainsFunc(tiers, func(other *pb.RatingTier) bool { return other.GetName() == t.GetName() }) {
 					r.Add(BadRating, at, "1 to %d bytes of printable UTF-8 are expected, another name for each tier", longestTier)
 				}
 			}},
@@ -145,10 +147,6 @@ func (r *Reader) tiers(at Path) (tiers []*pb.RatingTier) {
 		r.Add(BadRating, at, "%d tiers, at most %d are allowed", n, maxTiers)
 	}
 	return tiers
-}
-
-func namesTier(tiers []*pb.RatingTier, name string) bool {
-	return slices.ContainsFunc(tiers, func(t *pb.RatingTier) bool { return t.GetName() == name })
 }
 
 func isPrintable(name string) bool {
