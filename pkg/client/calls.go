@@ -253,6 +253,22 @@ func (c *Client) PlayerRatings(ctx context.Context, playerID string) ([]PlayerRa
 	return answer.List, err
 }
 
+// RatingHistory: Read what matches did to a player's ratings.
+//
+// An extension. The changes of the player's last 32 matches that changed a rating, the latest first. A player's token
+// asks for the player itself.
+func (c *Client) RatingHistory(ctx context.Context, playerID string) ([]RatingStep, error) {
+	var answer struct {
+		List []RatingStep `json:"changes"`
+	}
+	err := c.call(ctx, plainCall{
+		method: http.MethodGet, path: "v1/players/{playerId}/ratings/history",
+		segments:   []string{playerID},
+		repeatable: true,
+	}, &answer)
+	return answer.List, err
+}
+
 // ListWebhooks: List the webhooks, and how the delivery to each is.
 //
 // The settings of the project say which there are.

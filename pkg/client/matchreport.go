@@ -53,3 +53,32 @@ func (c *Client) ReportMatches(ctx context.Context, q MatchReportQuery) (*MatchR
 	}
 	return report, nil
 }
+
+// LeaderboardQuery says which part of a leaderboard is read. Its zero value is the first page of the rating's season.
+type LeaderboardQuery struct {
+	Season string
+	// Limit is how many players a page has; 50 if it is 0. After is the rank behind which they are.
+	Limit, After int
+}
+
+// Leaderboard reads the best players of a rating.
+func (c *Client) Leaderboard(ctx context.Context, rating string, q LeaderboardQuery) (*Leaderboard, error) {
+	values := url.Values{}
+	if q.Season != "" {
+		values.Set("season", q.Season)
+	}
+	for name, n := range map[string]int{"limit": q.Limit, "after": q.After} {
+		if n != 0 {
+			values.Set(name, strconv.Itoa(n))
+		}
+	}
+	page := new(Leaderboard)
+	_, err := c.do(ctx, &request{
+		method: http.MethodGet, path: "v1/ratings/" + url.PathEscape(rating) + "/leaderboard", query: values,
+		repeatable: true,
+	}, page)
+	if err != nil {
+		return nil, err
+	}
+	return page, nil
+}

@@ -28,7 +28,7 @@ func (s *service) list(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	from, err := state.ParsePlace(values.Get("after"))
+	from, err := state.ParseCursor(values.Get("after"))
 	if err != nil {
 		return err
 	}

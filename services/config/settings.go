@@ -90,7 +90,10 @@ func ratingOf(rule *pb.RatingRule) response.RatingRule {
 	r := response.RatingRule{Model: rule.GetModel(), Mean: new(rule.GetMean()), Deviation: new(rule.GetDeviation()),
 		Beta: some(rule.GetBeta()), Tau: new(rule.GetTau()), Growth: some(rule.GetGrowth()), Draw: some(rule.GetDraw()),
 		Volatility: some(rule.GetVolatility()), Margin: rule.Margin, Queues: rule.GetQueues(), Start: rule.GetStart(),
-		Provisional: some(rule.GetProvisional())}
+		Provisional: some(rule.GetProvisional()), Below: rule.Below, Public: rule.GetPublic()}
+	for _, t := range rule.GetTiers() {
+		r.Tiers = append(r.Tiers, response.RatingTier{Name: t.GetName(), From: t.GetFrom()})
+	}
 	if rule.GetModel() == rating.ThurstoneMosteller || rule.GetModel() == rating.TrueSkill {
 		r.Draw = new(rule.GetDraw()) // 0 is not the default
 	}

@@ -29,10 +29,16 @@ func (s *studio) settings(t *testing.T, header ...string) reply {
 	return s.do(t, http.MethodGet, "/settings", "", header...)
 }
 
+// tiered are settings with a rating with tiers.
+func tiered(tiers string) string {
+	return `{"ratings":{"a":{"model":"glicko2","tiers":[` + tiers + `]}}}`
+}
+
 const believed = `{"tickets":{"perPlayer":{"limit":2,"whenReached":"replace"},"listed":true,"endsTold":true,"refuseUnserved":true,"silence":{"seconds":30}},
 	"acceptance":{"pause":{"seconds":30,"maxSeconds":900}},
 	"ratings":{"elo":{"model":"plackettLuce","mean":25,"deviation":8,"beta":4,"tau":0.1,"queues":["ranked"],"start":"mmr",
-		"season":{"name":"s1","keep":0.5},"provisional":4}},
+		"season":{"name":"s1","keep":0.5},"provisional":4,"below":2,
+		"tiers":[{"name":"silver","from":-5},{"name":"gold","from":20}],"public":true}},
 	"attributes":{"skill":{"setBy":"claim","claim":"game.skill"},"region":{"setBy":"service"},
 	"mood":{"setBy":"client"},"latency-eu":{"setBy":"beacon","region":"eu-west"}},
 	"properties":{"latency":{"setBy":"beacon"},"roles":{"setBy":"claim","claim":"game.roles"},
@@ -165,6 +171,16 @@ var refusedSettings = map[string]string{
 	`{"ratings":{"a":{"model":"elo"}}}`:                           "badRating ratings.a",
 	`{"ratings":{"a":{"model":"glicko2","beta":1}}}`:              "badRating ratings.a",
 	`{"ratings":{"a":{"model":"glicko2","queues":[]}}}`:           "badRating ratings.a.queues",
+	`{"ratings":{"a":{"model":"glicko2","below":11}}}`:            "badRating ratings.a.below",
+	`{"ratings":{"a":{"model":"glicko2","public":1}}}`:            "wrongType ratings.a.public",
+	tiered(`{"name":"x"}`):                                        "badRating ratings.a.tiers[0]: name and from",
+	tiered(`{"name":"","from":1}`):                                "badRating ratings.a.tiers[0].name",
+	tiered(`{"name":"a\u0007","from":1}`):                         "badRating ratings.a.tiers[0].name",
+	tiered(`{"name":"` + strings.Repeat("x", 65) + `","from":1}`): "badRating ratings.a.tiers[0].name",
+	tiered(`{"name":"x","from":1},{"name":"x","from":2}`):         "badRating ratings.a.tiers[1].name",
+	tiered(`{"name":"x","from":1},{"name":"y","from":1}`):         "badRating ratings.a.tiers[1].from",
+	tiered(`{"name":"x","from":1e10}`):                            "badRating ratings.a.tiers[0].from",
+	tiered(repeat(33, `{"name":"#","from":#}`)):                   "badRating ratings.a.tiers: 33 tiers",
 	`{"ratings":{"a":{"model":"glicko2"}},"attributes":{"a.sigma":{"setBy":"service"}}}`: "badRating ratings.a",
 	`{"tickets":{"running":"x"}}`:                                            "badTicketRule tickets.running",
 	`{"tickets":{"perPlayer":{"limit":1,"whenReached":"end"}}}`:              "badTicketRule tickets.perPlayer.whenReached",

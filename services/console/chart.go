@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"matchmaker.dev/pkg/client"
 )
 
 // The size of a plot in its own units, and the room for its labels.
@@ -192,6 +194,31 @@ func barPlot(label string, text func(float64) string, bars []bar) *plot {
 		if i%every == 0 {
 			p.Ticks = append(p.Ticks, mark{X: px(x + width/2), Text: b.Name})
 		}
+	}
+	return p
+}
+
+// calibrationPlot draws how often favorites won, a column for each bucket of odds, and what was predicted, as a line.
+func calibrationPlot(label string, buckets []client.OddsBucket) *plot {
+	p := &plot{Label: label, Empty: len(buckets) == 0}
+	if p.Empty {
+		return p
+	}
+	p.Legend = []legend{{"one", "won"}, {"two", "predicted"}}
+	p.grid(1, 4, percent)
+	xOf := func(odds float64) float64 { return plotLeft + (plotWidth-plotLeft-plotRight)*(2*odds-1) }
+	for _, b := range buckets {
+		left, right, top := px(xOf(b.From)+2), px(xOf(b.From+0.05)-2), px(yOf(b.Won, 1))
+		p.Shapes = append(p.Shapes, shape{"line one", "M" + left + " " + top + "L" + right + " " + top},
+			shape{"area one", "M" + left + " " + px(yOf(0, 1)) + "V" + top + "H" + right + "V" + px(yOf(0, 1)) + "Z"})
+		p.Hits = append(p.Hits, hit{X: px(xOf(b.From)), Y: px(plotTop), W: px(xOf(b.From+0.05) - xOf(b.From)),
+			H: px(plotHeight - plotTop - plotBottom), Text: fmt.Sprintf("%s: predicted %s, won %s",
+				plural(b.Pairs, "pair", "pairs"), percent(b.Predicted), percent(b.Won))})
+	}
+	p.Shapes = append(p.Shapes, shape{"line two", "M" + px(xOf(0.5)) + " " + px(yOf(0.5, 1)) + "L" + px(xOf(1)) + " " +
+		px(yOf(1, 1))})
+	for odds := 0.5; odds < 1.01; odds += 0.1 {
+		p.Ticks = append(p.Ticks, mark{X: px(xOf(odds)), Text: percent(odds)})
 	}
 	return p
 }

@@ -35,7 +35,10 @@ func answers() map[string]any {
 	config := object("matchmaking", object("name", hostile, "targetFunction", object("name", hostile)), "queue", hostile)
 	wait := object("kind", "wait", "count", 1, "mean", 1, "p10", 1, "p50", 1, "p90", 2)
 	row := object("queue", hostile, "config", hostile, "slot", now, "matches", 1, "tickets", 2, "players", 2,
-		"measures", []any{wait, object("kind", "spread", "name", hostile, "count", 1)})
+		"measures", []any{wait, object("kind", "spread", "name", hostile, "count", 1)},
+		"outcomes", object("results", 3, "players", 6, "left", 0.25, "odds", []any{object("rating", hostile, "pairs", 3,
+			"logLoss", 0.5, "brier", 0.2, "calibration", []any{object("from", 0.75, "pairs", 3, "predicted", 0.77,
+				"won", 0.667)})}))
 	ticket := object("id", ticketID, "created", 1, "waited", 5, "owner", hostile, "players", []any{hostile},
 		"queues", []any{hostile}, "attributes", object(hostile, 1))
 	event := object("id", "1.1", "time", now, "kind", "failed", "reason", hostile, "detail", hostile, "match", ticketID,
@@ -137,6 +140,19 @@ func ask(t *testing.T, method, address string, form url.Values, headers ...strin
 		t.Fatal(err)
 	}
 	return res.StatusCode, res.Header, string(body)
+}
+
+// The page of quality shows whether the odds of ratings came true.
+func TestQualityShowsOdds(t *testing.T) {
+	s := start(t, true)
+	_, _, body := ask(t, http.MethodGet, s.URL+"/console/demo/quality", nil)
+	for _, want := range []string{"log-loss 0.500", "Brier 0.200", "3 pairs: predicted 77 %, won 66.7 %",
+		// The column from 75 to 80 % ends at two thirds of the height, which is 142.
+		`d="M258.0 150.0V55.3H297.2V150.0Z"`, `d="M40.0 79.0L472.0 8.0"`, `<td class="n">25 %</td>`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
 }
 
 // Names that players and studios choose are text on every page. The policy lets no script run but the console's own.

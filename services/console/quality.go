@@ -24,6 +24,21 @@ type quality struct {
 	Changed  time.Time
 	LeftOut  int64
 	Empty    bool
+	// Odds are of each rating, and Outcomes what results say, by what rows are divided.
+	Odds     []qualityOdds
+	Outcomes []qualityOutcome
+}
+
+// qualityOdds compare the odds of a rating with what came.
+type qualityOdds struct {
+	client.RatingOdds
+	Plot *plot
+}
+
+// qualityOutcome is what results say of some matches.
+type qualityOutcome struct {
+	Name string
+	*client.MatchOutcomes
 }
 
 // qualityRow is a measure of some matches, and of those like them before the change.
@@ -108,7 +123,26 @@ func loadQuality(ctx context.Context, v *view) (any, error) {
 	if err := q.fill(ctx, v, after, before, kind, name); err != nil {
 		return nil, err
 	}
-	return q, nil
+	after.By = nil
+	return q, q.judge(ctx, v, after)
+}
+
+// judge reads whether the odds of ratings came true.
+func (q *quality) judge(ctx context.Context, v *view, of client.MatchReportQuery) error {
+	all, err := v.report(ctx, of)
+	if err != nil {
+		return err
+	}
+	for _, row := range all.Rows {
+		if row.Outcomes == nil {
+			continue
+		}
+		for _, o := range row.Outcomes.Odds {
+			q.Odds = append(q.Odds, qualityOdds{o,
+				calibrationPlot("how often favorites won, by their odds, of "+o.Rating, o.Calibration)})
+		}
+	}
+	return nil
 }
 
 // compare lists the latest changes, and takes the one that is asked for.
@@ -154,6 +188,9 @@ func (q *quality) fill(ctx context.Context, v *view, after, before client.MatchR
 	q.Low, q.High = math.Inf(1), math.Inf(-1)
 	see := func(m client.Measure) { q.Low, q.High = min(q.Low, m.P10), max(q.High, m.P90) }
 	for _, row := range now.Rows {
+		if row.Outcomes != nil {
+			q.Outcomes = append(q.Outcomes, qualityOutcome{q.nameOf(row), row.Outcomes})
+		}
 		m, ok := measureOf(row, kind, name)
 		if !ok {
 			continue

@@ -102,7 +102,10 @@ func (l *leader) run(ctx context.Context) {
 func (l *leader) publish(ctx context.Context) {
 	p := event.Publisher{
 		Store: l.Store, Bus: l.Bus, Log: l.log, Project: l.project, Wake: l.happened,
-		Removed: l.observed.RecordRemovedEvents, Published: l.estimator.observe,
+		Removed: l.observed.RecordRemovedEvents, Published: func(entries []state.HistoryEntry, until time.Time) {
+			l.estimator.observe(entries, until)
+			l.reporter.observe(l.Now(), entries)
+		},
 		Quiet: func() bool { return l.maintenance.quiet.Load() > 0 },
 	}
 	p.Run(ctx)

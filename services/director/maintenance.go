@@ -91,7 +91,6 @@ func (m *maintenance) look(ctx context.Context, now time.Time) (found findings, 
 	var err error
 	found.DueWork, err = m.Store.DueWork(ctx, m.project, state.Ages{
 		Outbox: outboxAge, Waiting: m.Settings.Waiting, Silence: m.Settings.Silence, Unserved: m.Settings.Unserved,
-		Ratings: m.Settings.RatingAge,
 	})
 	if m.unreachable = !m.observed.Check(ctx, "reading the state", err); m.unreachable {
 		m.watching = time.Time{}
@@ -187,7 +186,7 @@ func (m *maintenance) expireTickets(ctx context.Context) uint64 {
 
 // sweepResults notes results that did not come in time, and forgets matches that were over long ago.
 func (m *maintenance) sweepResults(ctx context.Context) {
-	missing, more, err := m.Store.SweepResults(ctx, m.project, m.Settings.RatingAge, expireBatch)
+	missing, more, err := m.Store.SweepResults(ctx, m.project, expireBatch)
 	m.observed.Check(ctx, "looking for missing results", err)
 	m.finishBatch(ctx, "missing", missing, more)
 	if missing > 0 {

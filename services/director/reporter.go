@@ -113,17 +113,40 @@ func (r *reporter) add(now time.Time, c *state.Claim) {
 	for _, s := range r.spans {
 		b := s.book(s.SlotOf(now))
 		b.Add(m)
-		if !b.changed {
-			b.changed = true
-			r.signal.Notify()
+		r.change(b)
+	}
+}
+
+func (r *reporter) change(b *reportBook) {
+	if !b.changed {
+		b.changed = true
+		r.signal.Notify()
+	}
+}
+
+// observe adds the outcomes of matches, of events that were published.
+func (r *reporter) observe(now time.Time, entries []state.HistoryEntry) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, entry := range entries {
+		for _, e := range entry.Events {
+			if e.GetOutcome() != nil {
+				for _, s := range r.spans {
+					b := s.book(s.SlotOf(now))
+					b.AddOutcome(e)
+					r.change(b)
+				}
+			}
 		}
 	}
 }
 
 // book returns the book of a slot.
 func (s *spanBooks) book(slot int64) *reportBook {
-	if n := len(s.books); n > 0 && s.books[n-1].Slot == slot {
-		return s.books[n-1]
+	for _, b := range s.books {
+		if b.Slot == slot {
+			return b
+		}
 	}
 	s.books = append(s.books, &reportBook{Book: s.NewBook(slot)})
 	if len(s.books) > reportBooks {

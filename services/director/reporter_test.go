@@ -133,3 +133,28 @@ func TestLeaderTellsHowGoodMatchesAre(t *testing.T) {
 	w.until("the next leader adds to it", func() bool { return w.reported().Matches == 2 })
 	w.until("reports of hours and days have both", func() bool { return slices.Equal(w.spanMatches(), []int64{2, 2, 2}) })
 }
+
+// The outcome that the event of a result tells is in the report, once, however often the publisher begins anew.
+func TestLeaderComparesOddsWithOutcomes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(project, "c", &pb.Config{Function: "f"})
+	tell := func(o *pb.MatchOutcome) {
+		must(t, w.store.AppendEvent(t.Context(), project, &pb.Event{Kind: pb.Event_KIND_RESULT, Match: "m", Config: "c",
+			Outcome: o}))
+	}
+	o := &pb.MatchOutcome{Region: "eu", Party: 2, Players: 4, Left: 1, Odds: []*pb.RatingOdds{{Rating: "skill", Loss: 0.7,
+		Buckets: []int32{3}, Pairs: []int64{1}, Odds: []float64{0.66}, Won: []float64{1}}}}
+	for n, name := range []string{"a", "b"} {
+		stop := w.director(name, times())
+		tell(o)
+		tell(nil) // a correction
+		w.until("the report has the outcome", func() bool { return w.reported().Results == int64(n)+1 })
+		stop()
+	}
+	row := w.reported()
+	if row.Config != "c" || row.Region != "eu" || row.Party != 2 || row.ResultPlayers != 8 || row.Left != 2 ||
+		len(row.Odds) != 1 || row.Odds[0].Buckets[3].Pairs != 2 || row.Matches != 0 {
+		t.Errorf("%+v", row)
+	}
+}

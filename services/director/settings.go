@@ -21,7 +21,6 @@ type Settings struct {
 	Silence       time.Duration `help:"A backfill ticket whose server has said nothing for this long is deleted." name:"backfill-silence" default:"1h" group:"backfill"`
 	BackfillFirst bool          `help:"Fill running games before new ones are opened, whatever the scores; without it the scores decide." negatable:"" default:"true" group:"backfill"`
 	Matches       int           `help:"Most matches of a project that wait for their servers; beyond it no tickets are claimed until some have one. 0 means no limit." default:"10000" name:"max-matches" group:"cycle"`
-	RatingAge     time.Duration `help:"Ratings of a player who has played no match for this long are deleted." name:"rating-age" default:"9600h" group:"tickets"`
 	Waiting       time.Duration `help:"A ticket that has waited this long is taken for abandoned and deleted." default:"1h" name:"wait-limit" group:"tickets"`
 	Unserved      time.Duration `help:"How long a queue may be without a config before the tickets that wait in it end, where the project refuses such tickets." default:"20s" name:"unserved-grace" group:"tickets"`
 	ConfigHistory time.Duration `help:"How long it is kept what a config was before a change, and what a deleted one was." default:"720h" name:"config-history" group:"cycle"`
@@ -38,7 +37,7 @@ func (s *Settings) Validate() error {
 	}
 	return errors.Join(err, settings.Positive(map[string]time.Duration{
 		"min-interval": s.MinInterval, "max-interval": s.MaxInterval, "run-time": s.Run,
-		"lease": s.Lease, "claim": s.Claim, "wait-limit": s.Waiting, "rating-age": s.RatingAge, "unserved-grace": s.Unserved,
+		"lease": s.Lease, "claim": s.Claim, "wait-limit": s.Waiting, "unserved-grace": s.Unserved,
 		"approval-time": s.Approval, "backfill-silence": s.Silence, "config-history": s.ConfigHistory,
 	}))
 }

@@ -294,7 +294,8 @@ func newClaim(p *proposal, now time.Time) *state.Claim {
 		c.Match.Acceptance = config.GetAcceptance()
 		if config.GetResultTime() > 0 {
 			c.Match.Awaited = &pb.Awaited{Time: config.GetResultTime(), Match: c.Match.GetId(), Config: config.GetId(),
-				Queue: config.GetQueue(), Region: p.GetHosting().GetRegion(), Seats: config.GetSeats()}
+				Queue: config.GetQueue(), Region: p.GetHosting().GetRegion(), Seats: config.GetSeats(),
+				Revision: c.Match.GetRevision(), Function: c.Function, Upload: c.Upload, Canary: c.Canary}
 		}
 	}
 	if c.Match.GetPlace() == "" && c.Match.GetAcceptance() == 0 {

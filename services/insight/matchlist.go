@@ -21,7 +21,7 @@ const listedCost = 20 * time.Microsecond
 // matchQuery selects matches of a list.
 type matchQuery struct {
 	url.Values
-	from           state.Place
+	from           state.Cursor
 	limit          int
 	minAge, maxAge float64 // in seconds
 }
@@ -108,6 +108,6 @@ func readMatchQuery(c echo.Context) (*matchQuery, error) {
 	if q.limit, err = web.Limit(values, defaultListed, maxListed); err != nil {
 		return nil, err
 	}
-	q.from, err = state.ParsePlace(values.Get("after"))
+	q.from, err = state.ParseCursor(values.Get("after"))
 	return q, err
 }

@@ -15,6 +15,7 @@ import (
 	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/edge/response"
 	"matchmaker.dev/services/internal/edge/web"
+	"matchmaker.dev/services/internal/match/rating"
 	"matchmaker.dev/services/internal/observe/report"
 )
 
@@ -142,7 +143,7 @@ func (q *reportQuery) answer(now time.Time) response.MatchReport {
 		one := response.MatchReportRow{
 			Config: row.Config, Revision: row.Revision, Function: row.Function, Upload: row.Upload, Queue: row.Queue,
 			Region: row.Region, Party: row.Party, Matches: row.Matches, Tickets: row.Tickets, Players: row.Players,
-			Measures: []response.Measure{},
+			Measures: []response.Measure{}, Outcomes: outcomesOf(&row),
 		}
 		if row.Slot > 0 {
 			one.Slot = formatTime(row.Slot * slot)
@@ -155,4 +156,30 @@ func (q *reportQuery) answer(now time.Time) response.MatchReport {
 		a.Rows = append(a.Rows, one)
 	}
 	return a
+}
+
+// outcomesOf is what results say of the matches of a row; nil if there is none.
+func outcomesOf(row *report.Row) *response.MatchOutcomes {
+	if row.Results == 0 {
+		return nil
+	}
+	all := &response.MatchOutcomes{Results: row.Results, Players: row.ResultPlayers,
+		Left: float64(row.Left) / float64(max(row.ResultPlayers, 1)), Odds: []response.RatingOdds{}}
+	for _, o := range row.Odds {
+		sum := o.Sum()
+		if sum.Pairs == 0 {
+			continue
+		}
+		one := response.RatingOdds{Rating: o.Rating, Pairs: int64(sum.Pairs), LogLoss: o.Loss / sum.Pairs,
+			Brier: o.Squares / sum.Pairs}
+		for i, b := range o.Buckets {
+			if b.Pairs > 0 {
+				means := b.Means()
+				one.Calibration = append(one.Calibration, response.OddsBucket{
+					From: 0.5 + float64(i)/(2*rating.Buckets), Pairs: int64(b.Pairs), Predicted: means.Odds, Won: means.Won})
+			}
+		}
+		all.Odds = append(all.Odds, one)
+	}
+	return all
 }

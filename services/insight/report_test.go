@@ -6,9 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/edge/auth"
 	"matchmaker.dev/services/internal/edge/issuer"
+	"matchmaker.dev/services/internal/edge/response"
 	"matchmaker.dev/services/internal/observe/report"
 	"matchmaker.dev/services/internal/state"
 )
@@ -26,6 +29,7 @@ type told struct {
 			Count               int64
 			Mean, P10, P50, P90 float64
 		}
+		Outcomes *response.MatchOutcomes
 	}
 	LeftOut int64
 }
@@ -37,6 +41,9 @@ func (w *world) putReport(t *testing.T, epoch uint64, slot, revision int64, wait
 	for _, wait := range waits {
 		b.Add(&report.Match{Key: report.Key{Config: "ranked", Revision: revision, Function: "duel", Upload: 2, Queue: "q"},
 			Players: 1, Waits: []float64{wait}})
+		b.AddOutcome(&pb.Event{Config: "ranked", Queue: "q", Outcome: &pb.MatchOutcome{Revision: revision, Function: "duel",
+			Upload: 2, Party: 1, Players: 2, Left: 1, Odds: []*pb.RatingOdds{{Rating: "skill", Loss: wait, Squares: 0.5,
+				Buckets: []int32{3}, Pairs: []int64{1}, Odds: []float64{0.66}, Won: []float64{1}}}}})
 	}
 	must(t, w.store.PutReport(t.Context(), "demo", epoch, slot, b.Message(), state.ReportKeep{For: time.Hour}))
 }
@@ -87,6 +94,12 @@ func TestReportAddsSlotsUp(t *testing.T) {
 		r.Party != 1 || r.Region != "" || r.Matches != 2 || r.Tickets != 2 || r.Players != 2 || len(r.Measures) != 1 ||
 		m.Kind != "wait" || m.Count != 2 || m.Mean != 1 || m.P50 < 0.9 || m.P50 > 1.2 || m.P10 > m.P90 {
 		t.Errorf("%+v", r)
+	}
+	want := &response.MatchOutcomes{Results: 2, Players: 4, Left: 0.5, Odds: []response.RatingOdds{{Rating: "skill",
+		Pairs: 2, LogLoss: 1, Brier: 0.5,
+		Calibration: []response.OddsBucket{{From: 0.65, Pairs: 2, Predicted: 0.66, Won: 1}}}}}
+	if diff := cmp.Diff(want, r.Outcomes); diff != "" {
+		t.Error(diff)
 	}
 	w.token = w.mint(t, issuer.Claims{Kind: auth.Developer, Subject: "s", Project: "other", Role: "Support"})
 	res := w.get(t, "/matches/report")

@@ -113,12 +113,8 @@ func (s *service) exportOf(ctx context.Context, project, player string) (*respon
 	if err != nil {
 		return nil, err
 	}
-	ratings, err := s.Store.RatingsOf(ctx, project, player)
-	if err != nil {
+	if err := s.addRatings(ctx, project, doc); err != nil {
 		return nil, err
-	}
-	for _, r := range ratings {
-		doc.Ratings = append(doc.Ratings, response.NewRating(r))
 	}
 	if p, err := s.partyOf(ctx, project, player); err != nil {
 		return nil, err
@@ -126,6 +122,38 @@ func (s *service) exportOf(ctx context.Context, project, player string) (*respon
 		addParty(doc, p)
 	}
 	return doc, s.addPenalties(ctx, project, player, doc)
+}
+
+// addRatings adds the player's ratings, and what came of them.
+func (s *service) addRatings(ctx context.Context, project string, doc *response.PlayerExport) error {
+	ratings, err := s.Store.RatingsOf(ctx, project, doc.Player)
+	if err != nil {
+		return err
+	}
+	for _, r := range ratings {
+		doc.Ratings = append(doc.Ratings, response.NewRating(r))
+	}
+	settings, err := s.Store.Settings(ctx, project)
+	if err != nil {
+		return err
+	}
+	steps, err := s.Store.RatingSteps(ctx, project, doc.Player)
+	if err != nil {
+		return err
+	}
+	doc.RatingChanges = response.NewSteps(steps, settings.GetRatings())
+	boards, err := s.Store.Boards(ctx, project)
+	if err != nil {
+		return err
+	}
+	places, err := s.Store.PlacesOf(ctx, project, doc.Player, boards)
+	for _, one := range places {
+		if one.Rank > 0 {
+			doc.Leaderboards = append(doc.Leaderboards, response.LeaderboardPlace{Rating: one.Rating, Season: one.Season,
+				Rank: one.Rank, Value: one.Value})
+		}
+	}
+	return err
 }
 
 func (s *service) addPenalties(ctx context.Context, project, player string, doc *response.PlayerExport) error {

@@ -6,6 +6,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/match/rating"
+	"matchmaker.dev/services/internal/observe/report"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -45,14 +46,32 @@ func (c *counted) of(name string) *state.PlayerRating {
 	return &c.all[at]
 }
 
+// outcomeOf is what a result says of how good the match was.
+func outcomeOf(m *state.Played, teams []*pb.ResultTeam, odds []*pb.RatingOdds) *pb.MatchOutcome {
+	o := &pb.MatchOutcome{Revision: m.GetRevision(), Function: m.GetFunction(), Upload: m.GetUpload(),
+		Region: m.GetRegion(), Canary: m.GetCanary(), Odds: odds}
+	for _, t := range m.Tickets {
+		o.Party = max(o.Party, int32(len(t.Players)))
+	}
+	for _, t := range teams {
+		for _, p := range t.GetPlayers() {
+			if o.Players++; p.Left != nil {
+				o.Left++
+			}
+		}
+	}
+	return o
+}
+
 // rate computes the ratings after a result, and notes in it what it changed. A correction is counted with the ratings
-// from before the match; what players won and lost in other matches since then stays.
-func rate(basis *state.ResultBasis, next *pb.MatchResult) ([]state.Rated, error) {
+// from before the match; what players won and lost in other matches since then stays. odds compare with the result what
+// the ratings of its players predicted, where each has one that is not provisional.
+func rate(basis *state.ResultBasis, next *pb.MatchResult) (_ []state.Rated, odds []*pb.RatingOdds, err error) {
 	players := map[string]*counted{}
 	for player, stored := range basis.Ratings {
 		all, err := state.ParseRatings(stored)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		players[player] = &counted{stored, all}
 	}
@@ -67,18 +86,26 @@ func rate(basis *state.ResultBasis, next *pb.MatchResult) ([]state.Rated, error)
 		}
 		model, err := rating.New(state.RatingModel(rule))
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
+		judged := true
 		teams := teamsOf(next.GetTeams(), func(player string) rating.Rating {
 			if c := earlier[[2]string{player, rule.GetName()}]; c != nil {
 				return rating.Rating{Mean: c.GetMeanBefore(), Deviation: c.GetDeviationBefore(),
 					Volatility: c.GetVolatilityBefore()}
 			}
 			if p := players[player]; p != nil && p.of(rule.GetName()) != nil {
-				return state.Current(rule, model, *p.of(rule.GetName()), now).Rating
+				r := state.Current(rule, model, *p.of(rule.GetName()), now).Rating
+				judged = judged && !state.IsProvisional(rule, r)
+				return r
 			}
+			judged = false
 			return state.RatingModel(rule).Start()
 		})
+		if judged {
+			o := report.Odds{Rating: rule.GetName(), Judged: rating.Judge(model, teams)}
+			odds = append(odds, o.Message())
+		}
 		after := model.Rate(teams)
 		for i, t := range next.GetTeams() {
 			for j, p := range t.GetPlayers() {
@@ -107,7 +134,7 @@ func rate(basis *state.ResultBasis, next *pb.MatchResult) ([]state.Rated, error)
 			all = append(all, state.Rated{Player: player, Read: of.read, Ratings: stored})
 		}
 	}
-	return all, nil
+	return all, odds, nil
 }
 
 func isEmpty(t *pb.ResultTeam) bool { return len(t.GetPlayers()) == 0 }

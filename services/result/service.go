@@ -17,7 +17,6 @@ import (
 	"matchmaker.dev/services/internal/edge/ratelimit"
 	"matchmaker.dev/services/internal/edge/response"
 	"matchmaker.dev/services/internal/edge/web"
-	"matchmaker.dev/services/internal/match/rating"
 	"matchmaker.dev/services/internal/platform/app"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/ticket/seat"
@@ -56,8 +55,10 @@ func New(o Options) app.Part {
 func (s *service) routes(e *echo.Echo) {
 	e.POST(web.Base+"/matches/:match/result", s.report, s.Verifier.Require(auth.Server, auth.Service))
 	e.GET(web.Base+"/players/:player/match", s.running, s.Verifier.Require(auth.Player, auth.Service))
-	e.GET(web.Base+"/players/:player/ratings", s.ratings,
-		s.Verifier.RequireLook(auth.Player, auth.Service, auth.Developer))
+	look := s.Verifier.RequireLook(auth.Player, auth.Service, auth.Developer)
+	e.GET(web.Base+"/players/:player/ratings", s.ratings, look)
+	e.GET(web.Base+"/players/:player/ratings/history", s.history, look)
+	e.GET(web.Base+"/ratings/:rating/leaderboard", s.leaderboard, look)
 }
 
 // mayReport refuses callers that may not report results.
@@ -112,11 +113,12 @@ func (s *service) report(c echo.Context) error {
 		if next.First = next.GetTime(); basis.Result != nil {
 			next.First, next.Corrections = basis.Result.GetFirst(), basis.Result.GetCorrections()+1
 		}
-		ratings, err := rate(basis, next)
+		ratings, odds, err := rate(basis, next)
 		if err != nil {
 			return err
 		}
-		done, err := s.Store.PutResult(c.Request().Context(), project, basis.Played, next, ratings)
+		done, err := s.Store.PutResult(c.Request().Context(), project, basis, next,
+			outcomeOf(basis.Played, teams, odds), ratings)
 		if err != nil {
 			return err
 		}
@@ -165,39 +167,6 @@ func (s *service) running(c echo.Context) error {
 			Connection: m.GetConnection()})
 		if err != nil {
 			return err
-		}
-	}
-	return c.JSON(http.StatusOK, shown)
-}
-
-func (s *service) ratings(c echo.Context) error {
-	player, err := s.player(c)
-	if err != nil {
-		return err
-	}
-	settings, err := s.Store.Settings(c.Request().Context(), c.Param("project"))
-	if err != nil {
-		return err
-	}
-	stored, err := s.Store.RatingsOf(c.Request().Context(), c.Param("project"), player)
-	if err != nil {
-		return err
-	}
-	shown := response.PlayerRatings{Ratings: []response.PlayerRating{}}
-	for _, rule := range settings.GetRatings() {
-		for _, r := range stored {
-			if r.Name != rule.GetName() {
-				continue
-			}
-			model, err := rating.New(state.RatingModel(rule))
-			if err != nil {
-				return err
-			}
-			now := state.Current(rule, model, r, s.Store.Now())
-			one := response.NewRating(now)
-			one.Changed = r.Changed.Format(time.RFC3339Nano)
-			one.Provisional = rule.GetProvisional() > 0 && now.Deviation > rule.GetProvisional()
-			shown.Ratings = append(shown.Ratings, one)
 		}
 	}
 	return c.JSON(http.StatusOK, shown)

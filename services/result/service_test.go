@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,6 +14,10 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"google.golang.org/protobuf/testing/protocmp"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/edge/auth"
@@ -82,7 +87,8 @@ func (w *world) play(teams ...string) string {
 	must(w, err)
 	id := state.NewID(w.store.Now())
 	c := &state.Claim{Match: &pb.Match{Id: id, Config: "c", Revision: configs["c"].GetRevision(), Proposal: &pb.Proposal{},
-		Awaited: &pb.Awaited{Time: time.Hour.Milliseconds(), Match: id, Queue: "ranked"}}}
+		Awaited: &pb.Awaited{Time: time.Hour.Milliseconds(), Match: id, Config: "c", Queue: "ranked", Region: "eu",
+			Revision: 7, Function: "duel", Upload: 2, Canary: 3}}}
 	for i, names := range teams {
 		w.n++
 		players := strings.Fields(names)
@@ -113,6 +119,9 @@ func (w *world) token(kind auth.Kind, project, match string) string {
 	claims := issuer.Claims{Kind: kind, Subject: "ada", Project: project}
 	if kind == auth.Service {
 		claims.Scope = auth.ScopeAct
+	}
+	if kind == auth.Developer {
+		claims.Role = "Support"
 	}
 	if match != "" {
 		claims.Further = map[string]any{"match": match}
@@ -276,6 +285,186 @@ func TestResultGivesRatings(t *testing.T) {
 		t.Errorf("an erased player is back: %+v, %v", last, ratings("ada"))
 	}
 	check("bea", want[0][0].Mean, 1)
+}
+
+// outcomes are those that events tell, with nil for events of results that tell none.
+func (w *world) outcomes() (all []*pb.MatchOutcome) {
+	w.Helper()
+	entries, err := w.store.History(w.Context(), "demo", nil, 1000)
+	must(w, err)
+	for _, entry := range entries {
+		for _, e := range entry.Events {
+			if e.GetKind() == pb.Event_KIND_RESULT {
+				all = append(all, e.GetOutcome())
+			}
+		}
+	}
+	return all
+}
+
+// The first result of a match tells how its outcome compares with the odds from before it: if each player had a rating
+// that was not provisional. A correction tells nothing.
+func TestOutcomesHaveOddsFromBefore(t *testing.T) {
+	w := start(t)
+	rule := &pb.RatingRule{Name: "skill", Model: rating.PlackettLuce, Mean: 25, Deviation: 25. / 3, Beta: 25. / 6,
+		Tau: 25. / 300, Queues: []string{"ranked"}}
+	set := func() {
+		t.Helper()
+		must(t, w.store.PutSettings(t.Context(), "demo", &pb.ProjectSettings{Ratings: []*pb.RatingRule{rule}},
+			state.AnyRevision))
+	}
+	set()
+	report := func(id string, teams string) {
+		t.Helper()
+		w.sent(http.MethodPost, w.token(auth.Service, "demo", ""), "/matches/"+id+"/result", `{"teams":[`+teams+`]}`,
+			&response.MatchResult{})
+	}
+	red, blue := `{"name":"red","rank":1},{"name":"blue","rank":2}`, `{"name":"red","rank":2},{"name":"blue","rank":1}`
+	report(w.play("ada bea", "cy di"), red) // none has a rating
+	odds := func() []float64 {
+		t.Helper()
+		model, err := rating.New(state.RatingModel(rule))
+		must(t, err)
+		teams := make([]rating.Team, 2)
+		for i, players := range [][]string{{"ada", "bea"}, {"cy", "di"}} {
+			for _, player := range players {
+				r, err := w.store.RatingsOf(t.Context(), "demo", player)
+				must(t, err)
+				teams[i].Players = append(teams[i].Players, r[0].Rating)
+			}
+		}
+		return model.Odds(teams)
+	}
+	before := odds()
+	id := w.play("ada bea", "cy di")
+	report(id, blue) // against the odds
+	report(id, red)
+	report(w.play("ada", "eve"), red) // eve has none
+	rule.Provisional = 1
+	set()
+	report(w.play("ada", "cy"), `{"name":"red","rank":1,"players":[{"id":"ada"}]},
+		{"name":"blue","rank":2,"players":[{"id":"cy","left":3}]}`)
+
+	got := w.outcomes()
+	if len(got) != 5 || len(got[0].GetOdds())+len(got[3].GetOdds())+len(got[4].GetOdds()) > 0 || got[2] != nil ||
+		got[4].GetLeft() != 1 || got[4].GetParty() != 1 {
+		t.Fatalf("the events tell %v", got)
+	}
+	want := &pb.MatchOutcome{Revision: 7, Function: "duel", Upload: 2, Canary: 3, Region: "eu", Party: 2, Players: 4,
+		Odds: []*pb.RatingOdds{{Rating: "skill", Loss: -math.Log(before[1]), Squares: before[0] * before[0],
+			Buckets: []int32{int32((before[0] - 0.5) * 20)}, Pairs: []int64{1}, Odds: before[:1], Won: []float64{0}}}}
+	if diff := cmp.Diff(want, got[1], protocmp.Transform(), cmpopts.EquateApprox(0, 1e-12)); diff != "" {
+		t.Error(diff)
+	}
+	if before[0] < 0.6 {
+		t.Error("the first match changed little:", before)
+	}
+}
+
+// Ratings are shown as a value, a tier and a rank; a leaderboard by pages; what a match did, with its correction.
+func TestRatingsAreShown(t *testing.T) {
+	w := start(t)
+	rule := &pb.RatingRule{Name: "skill", Model: rating.PlackettLuce, Mean: 25, Deviation: 8, Beta: 4, Tau: 0.1,
+		Season: "s1", Keep: 1, Provisional: 7.95, Below: new(1.0),
+		Tiers: []*pb.RatingTier{{Name: "silver", From: 10}, {Name: "gold", From: 18}}}
+	set := func() {
+		t.Helper()
+		must(t, w.store.PutSettings(t.Context(), "demo", &pb.ProjectSettings{Ratings: []*pb.RatingRule{rule}},
+			state.AnyRevision))
+	}
+	set()
+	report := func(id, first string) {
+		t.Helper()
+		second := map[string]string{"red": "blue", "blue": "red"}[first]
+		w.sent(http.MethodPost, w.token(auth.Service, "demo", ""), "/matches/"+id+"/result",
+			`{"teams":[{"name":"`+first+`","rank":1},{"name":"`+second+`","rank":2}]}`, &response.MatchResult{})
+	}
+	first, second := w.play("ada", "bob"), w.play("cy", "di")
+	report(first, "red")
+	report(second, "red")
+	report(w.play("ada", "cy"), "red")
+	report(second, "blue")
+	developer, ada := w.token(auth.Developer, "demo", ""), w.token(auth.Player, "demo", "")
+	board := func(token, query string) (b response.Leaderboard) {
+		t.Helper()
+		w.sent(http.MethodGet, token, "/ratings/skill/leaderboard"+query, "", &b)
+		return b
+	}
+	all := board(developer, "")
+	if len(all.Players) != 4 || all.Total != 4 || all.Season != "s1" || all.Next != 0 || all.Players[0].Player != "ada" ||
+		all.Players[0].Tier != "gold" || all.Players[1].Player != "di" {
+		t.Fatalf("the leaderboard is %+v", all)
+	}
+	page := board(developer, "?limit=2")
+	next := board(developer, fmt.Sprintf("?limit=2&season=s1&after=%d", page.Next))
+	if diff := cmp.Diff(all.Players, append(page.Players, next.Players...)); diff != "" || next.Next != 0 {
+		t.Errorf("by pages: %s, %+v", diff, next)
+	}
+	if b := board(developer, "?season=s0"); len(b.Players) != 0 || b.Total != 0 || b.Season != "s0" {
+		t.Errorf("another season: %+v", b)
+	}
+	var ratings response.PlayerRatings
+	w.sent(http.MethodGet, ada, "/players/ada/ratings", "", &ratings)
+	if r := ratings.Ratings[0]; r.Rank != 1 || r.Tier != "gold" || math.Abs(*r.Value-(r.Mean-r.Sigma)) > 1e-9 ||
+		math.Abs(*r.Value-all.Players[0].Value) > 1e-9 {
+		t.Errorf("ada has %+v, value %v, the leaderboard %+v", r, *r.Value, all.Players[0])
+	}
+	var history response.RatingHistory
+	w.sent(http.MethodGet, developer, "/players/di/ratings/history", "", &history)
+	if len(history.Changes) != 1 || history.Changes[0].Match != second ||
+		history.Changes[0].Before != (response.RatingPoint{Mean: 25, Sigma: 8, Value: 17}) ||
+		history.Changes[0].After.Mean <= 25 {
+		t.Errorf("the changes of a corrected match: %+v", history)
+	}
+	w.sent(http.MethodGet, ada, "/players/ada/ratings/history", "", &history)
+	if len(history.Changes) != 2 || history.Changes[1].Match != first {
+		t.Errorf("ada's changes: %+v", history)
+	}
+	// A player that did not play, as a correction says, has no change.
+	third := w.play("eve fay", "gil")
+	for _, teams := range []string{`{"name":"red","rank":1},{"name":"blue","rank":2}`,
+		`{"name":"red","rank":1,"players":[{"id":"eve"}]},{"name":"blue","rank":2,"players":[{"id":"gil"}]}`} {
+		w.sent(http.MethodPost, w.token(auth.Service, "demo", ""), "/matches/"+third+"/result", `{"teams":[`+teams+`]}`,
+			&response.MatchResult{})
+		w.sent(http.MethodGet, developer, "/players/fay/ratings/history", "", &history)
+		if played := !strings.Contains(teams, "players"); (len(history.Changes) == 1) != played {
+			t.Errorf("fay played: %v, her changes: %+v", played, history)
+		}
+	}
+
+	path := "/ratings/skill/leaderboard"
+	for _, c := range []struct {
+		name, token, path string
+		status            int
+		code, says        string
+	}{
+		{"not public", ada, path, 403, "forbidden", "not public"},
+		{"of a server", w.token(auth.Server, "demo", first), path, 403, "forbidden", "server tokens"},
+		{"of another project", w.token(auth.Service, "other", ""), path, 403, "wrongProject", "project"},
+		{"of nobody", "x", path, 401, "unauthenticated", ""},
+		{"unknown", developer, "/ratings/aim/leaderboard", 404, "notFound", "no rating \"aim\""},
+		{"limit", developer, path + "?limit=201", 400, "invalid", "limit: a whole number from 1 to 200"},
+		{"no limit", developer, path + "?limit=0", 400, "invalid", "limit"},
+		{"twice", developer, path + "?limit=1&limit=2", 400, "invalid", "limit: given more than once"},
+		{"after", developer, path + "?after=10001", 400, "invalid", "after: a whole number from 0 to 10000"},
+		{"before", developer, path + "?after=-1", 400, "invalid", "after"},
+		{"season", developer, path + "?season=a:b", 400, "invalid", "season"},
+		{"no season", developer, path + "?season=", 400, "invalid", "season"},
+		{"history of another", ada, "/players/bob/ratings/history", 403, "forbidden", "itself only"},
+		{"history of no player", developer, "/players/%00/ratings/history", 400, "invalid", "player"},
+	} {
+		status, text := w.send(http.MethodGet, c.token, c.path, "")
+		var got struct{ Code, Detail string }
+		must(t, json.Unmarshal([]byte(text), &got))
+		if status != c.status || got.Code != c.code || !strings.Contains(got.Detail, c.says) {
+			t.Errorf("%s: %d %s", c.name, status, text)
+		}
+	}
+	rule.Public = true
+	set()
+	if b := board(ada, "?limit=1"); len(b.Players) != 1 {
+		t.Errorf("a public leaderboard: %+v", b)
+	}
 }
 
 // BenchmarkResults reports results of matches of four players, with a rating: 2,000 a second are wanted.

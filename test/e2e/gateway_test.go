@@ -327,6 +327,8 @@ func checkRoutes(t *testing.T, s *system) {
 		{"GET", base + "/configs/tickets", "config", 401},
 		{"POST", base + "/matches/1/result", "ticket", 401},
 		{"GET", base + "/players/ada/match", "ticket", 401},
+		{"GET", base + "/players/ada/ratings/history", "ticket", 401},
+		{"GET", base + "/ratings/skill/leaderboard", "ticket", 401},
 		{"GET", base + "/players/ada", "party", 401},
 		{"DELETE", base + "/players/ada", "party", 401},
 		{"GET", base + "/functions", "registry", 401},

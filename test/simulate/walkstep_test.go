@@ -776,7 +776,7 @@ func (w *walk) report() func() error {
 			}
 			all = append(all, state.Rated{Player: player, Read: stored, Ratings: state.FormatRatings(ratings)})
 		}
-		_, err = w.store.PutResult(w.ctx, walkProject, basis.Played, next, all)
+		_, err = w.store.PutResult(w.ctx, walkProject, basis, next, nil, all)
 		return ignoring(err, problem.NotFound)
 	}
 }
@@ -871,6 +871,6 @@ func (w *walk) otherProject() func() error {
 func (w *walk) expire() error {
 	_, err := w.store.Expire(w.ctx, walkProject, 4*time.Minute, walkReadable, 16)
 	_, failure := w.store.EndUnserved(w.ctx, walkProject, 0, 64, 20*time.Second, walkReadable)
-	_, _, swept := w.store.SweepResults(w.ctx, walkProject, 1000*time.Hour, 64)
+	_, _, swept := w.store.SweepResults(w.ctx, walkProject, 64)
 	return cmp.Or(err, failure, swept, w.store.ForgetUnserved(w.ctx, walkProject, 5*time.Minute))
 }

@@ -323,7 +323,9 @@ type Event struct {
 	By string `protobuf:"bytes,25,opt,name=by,proto3" json:"by,omitempty"`
 	// place is where the connection of a match comes from: "hosting", or "backfill/" and the backfill ticket of a running
 	// game; empty if it has no server.
-	Place         string `protobuf:"bytes,26,opt,name=place,proto3" json:"place,omitempty"`
+	Place string `protobuf:"bytes,26,opt,name=place,proto3" json:"place,omitempty"`
+	// outcome is of the first result of a match.
+	Outcome       *MatchOutcome `protobuf:"bytes,27,opt,name=outcome,proto3" json:"outcome,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -540,6 +542,224 @@ func (x *Event) GetPlace() string {
 	return ""
 }
 
+func (x *Event) GetOutcome() *MatchOutcome {
+	if x != nil {
+		return x.Outcome
+	}
+	return nil
+}
+
+// MatchOutcome is what the first result of a match says of how good the match was.
+type MatchOutcome struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The match as its first event has it: party is how many players its largest party has, and canary RunPart.canary of
+	// the run that made it.
+	Revision int64  `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
+	Function string `protobuf:"bytes,2,opt,name=function,proto3" json:"function,omitempty"`
+	Upload   int64  `protobuf:"varint,3,opt,name=upload,proto3" json:"upload,omitempty"`
+	Region   string `protobuf:"bytes,4,opt,name=region,proto3" json:"region,omitempty"`
+	Party    int32  `protobuf:"varint,5,opt,name=party,proto3" json:"party,omitempty"`
+	Canary   int64  `protobuf:"varint,6,opt,name=canary,proto3" json:"canary,omitempty"`
+	// players are in the result; left of them left before its end.
+	Players int64 `protobuf:"varint,7,opt,name=players,proto3" json:"players,omitempty"`
+	Left    int64 `protobuf:"varint,8,opt,name=left,proto3" json:"left,omitempty"`
+	// odds are absent for ratings that do not judge the match.
+	Odds          []*RatingOdds `protobuf:"bytes,9,rep,name=odds,proto3" json:"odds,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MatchOutcome) Reset() {
+	*x = MatchOutcome{}
+	mi := &file_matchmaker_v1_event_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MatchOutcome) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MatchOutcome) ProtoMessage() {}
+
+func (x *MatchOutcome) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_event_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MatchOutcome.ProtoReflect.Descriptor instead.
+func (*MatchOutcome) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_event_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *MatchOutcome) GetRevision() int64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+func (x *MatchOutcome) GetFunction() string {
+	if x != nil {
+		return x.Function
+	}
+	return ""
+}
+
+func (x *MatchOutcome) GetUpload() int64 {
+	if x != nil {
+		return x.Upload
+	}
+	return 0
+}
+
+func (x *MatchOutcome) GetRegion() string {
+	if x != nil {
+		return x.Region
+	}
+	return ""
+}
+
+func (x *MatchOutcome) GetParty() int32 {
+	if x != nil {
+		return x.Party
+	}
+	return 0
+}
+
+func (x *MatchOutcome) GetCanary() int64 {
+	if x != nil {
+		return x.Canary
+	}
+	return 0
+}
+
+func (x *MatchOutcome) GetPlayers() int64 {
+	if x != nil {
+		return x.Players
+	}
+	return 0
+}
+
+func (x *MatchOutcome) GetLeft() int64 {
+	if x != nil {
+		return x.Left
+	}
+	return 0
+}
+
+func (x *MatchOutcome) GetOdds() []*RatingOdds {
+	if x != nil {
+		return x.Odds
+	}
+	return nil
+}
+
+// RatingOdds compare the odds of a rating's model, for each pair of teams, with what came. Each pair counts for the team
+// with the better odds; a draw is half of a win.
+type RatingOdds struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Rating string                 `protobuf:"bytes,1,opt,name=rating,proto3" json:"rating,omitempty"`
+	// loss is the sum of the negative logarithms of the odds of what came, and squares of the squares of how far they were
+	// from it.
+	Loss    float64 `protobuf:"fixed64,2,opt,name=loss,proto3" json:"loss,omitempty"`
+	Squares float64 `protobuf:"fixed64,3,opt,name=squares,proto3" json:"squares,omitempty"`
+	// Bucket buckets[i], one of ten from even odds up to certainty, has pairs[i] pairs, the sum of whose odds is odds[i],
+	// and of whose wins won[i].
+	Buckets       []int32   `protobuf:"varint,4,rep,packed,name=buckets,proto3" json:"buckets,omitempty"`
+	Pairs         []int64   `protobuf:"varint,5,rep,packed,name=pairs,proto3" json:"pairs,omitempty"`
+	Odds          []float64 `protobuf:"fixed64,6,rep,packed,name=odds,proto3" json:"odds,omitempty"`
+	Won           []float64 `protobuf:"fixed64,7,rep,packed,name=won,proto3" json:"won,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RatingOdds) Reset() {
+	*x = RatingOdds{}
+	mi := &file_matchmaker_v1_event_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RatingOdds) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RatingOdds) ProtoMessage() {}
+
+func (x *RatingOdds) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_event_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RatingOdds.ProtoReflect.Descriptor instead.
+func (*RatingOdds) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_event_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *RatingOdds) GetRating() string {
+	if x != nil {
+		return x.Rating
+	}
+	return ""
+}
+
+func (x *RatingOdds) GetLoss() float64 {
+	if x != nil {
+		return x.Loss
+	}
+	return 0
+}
+
+func (x *RatingOdds) GetSquares() float64 {
+	if x != nil {
+		return x.Squares
+	}
+	return 0
+}
+
+func (x *RatingOdds) GetBuckets() []int32 {
+	if x != nil {
+		return x.Buckets
+	}
+	return nil
+}
+
+func (x *RatingOdds) GetPairs() []int64 {
+	if x != nil {
+		return x.Pairs
+	}
+	return nil
+}
+
+func (x *RatingOdds) GetOdds() []float64 {
+	if x != nil {
+		return x.Odds
+	}
+	return nil
+}
+
+func (x *RatingOdds) GetWon() []float64 {
+	if x != nil {
+		return x.Won
+	}
+	return nil
+}
+
 // EventMeasure is a number that a function measured of a match.
 type EventMeasure struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -551,7 +771,7 @@ type EventMeasure struct {
 
 func (x *EventMeasure) Reset() {
 	*x = EventMeasure{}
-	mi := &file_matchmaker_v1_event_proto_msgTypes[2]
+	mi := &file_matchmaker_v1_event_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -563,7 +783,7 @@ func (x *EventMeasure) String() string {
 func (*EventMeasure) ProtoMessage() {}
 
 func (x *EventMeasure) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_event_proto_msgTypes[2]
+	mi := &file_matchmaker_v1_event_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -576,7 +796,7 @@ func (x *EventMeasure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EventMeasure.ProtoReflect.Descriptor instead.
 func (*EventMeasure) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_event_proto_rawDescGZIP(), []int{2}
+	return file_matchmaker_v1_event_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *EventMeasure) GetName() string {
@@ -608,7 +828,7 @@ type EventAttribute struct {
 
 func (x *EventAttribute) Reset() {
 	*x = EventAttribute{}
-	mi := &file_matchmaker_v1_event_proto_msgTypes[3]
+	mi := &file_matchmaker_v1_event_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -620,7 +840,7 @@ func (x *EventAttribute) String() string {
 func (*EventAttribute) ProtoMessage() {}
 
 func (x *EventAttribute) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_event_proto_msgTypes[3]
+	mi := &file_matchmaker_v1_event_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -633,7 +853,7 @@ func (x *EventAttribute) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EventAttribute.ProtoReflect.Descriptor instead.
 func (*EventAttribute) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_event_proto_rawDescGZIP(), []int{3}
+	return file_matchmaker_v1_event_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *EventAttribute) GetName() string {
@@ -670,7 +890,7 @@ type EventTeam struct {
 
 func (x *EventTeam) Reset() {
 	*x = EventTeam{}
-	mi := &file_matchmaker_v1_event_proto_msgTypes[4]
+	mi := &file_matchmaker_v1_event_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -682,7 +902,7 @@ func (x *EventTeam) String() string {
 func (*EventTeam) ProtoMessage() {}
 
 func (x *EventTeam) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_event_proto_msgTypes[4]
+	mi := &file_matchmaker_v1_event_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -695,7 +915,7 @@ func (x *EventTeam) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EventTeam.ProtoReflect.Descriptor instead.
 func (*EventTeam) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_event_proto_rawDescGZIP(), []int{4}
+	return file_matchmaker_v1_event_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *EventTeam) GetName() string {
@@ -724,7 +944,7 @@ type Bookmark struct {
 
 func (x *Bookmark) Reset() {
 	*x = Bookmark{}
-	mi := &file_matchmaker_v1_event_proto_msgTypes[5]
+	mi := &file_matchmaker_v1_event_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -736,7 +956,7 @@ func (x *Bookmark) String() string {
 func (*Bookmark) ProtoMessage() {}
 
 func (x *Bookmark) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_event_proto_msgTypes[5]
+	mi := &file_matchmaker_v1_event_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -749,7 +969,7 @@ func (x *Bookmark) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bookmark.ProtoReflect.Descriptor instead.
 func (*Bookmark) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_event_proto_rawDescGZIP(), []int{5}
+	return file_matchmaker_v1_event_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Bookmark) GetPosition() uint64 {
@@ -774,7 +994,7 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\x06Events\x12\x18\n" +
 	"\aproject\x18\x01 \x01(\tR\aproject\x12,\n" +
 	"\x06events\x18\x02 \x03(\v2\x14.matchmaker.v1.EventR\x06events\x123\n" +
-	"\bbookmark\x18\x03 \x01(\v2\x17.matchmaker.v1.BookmarkR\bbookmark\"\xdd\b\n" +
+	"\bbookmark\x18\x03 \x01(\v2\x17.matchmaker.v1.BookmarkR\bbookmark\"\x94\t\n" +
 	"\x05Event\x12-\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x19.matchmaker.v1.Event.KindR\x04kind\x12\x12\n" +
 	"\x04time\x18\x02 \x01(\x03R\x04time\x12\x18\n" +
@@ -806,7 +1026,8 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"attributes\x12\x18\n" +
 	"\aparties\x18\x18 \x03(\rR\aparties\x12\x0e\n" +
 	"\x02by\x18\x19 \x01(\tR\x02by\x12\x14\n" +
-	"\x05place\x18\x1a \x01(\tR\x05place\"\xe6\x02\n" +
+	"\x05place\x18\x1a \x01(\tR\x05place\x125\n" +
+	"\aoutcome\x18\x1b \x01(\v2\x1b.matchmaker.v1.MatchOutcomeR\aoutcome\"\xe6\x02\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fKIND_CREATED\x10\x01\x12\x10\n" +
@@ -827,7 +1048,26 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\rKIND_DECLINED\x10\x11\x12\x11\n" +
 	"\rKIND_FUNCTION\x10\x14\x12\x10\n" +
 	"\fKIND_WEBHOOK\x10\x1e\x12\x0f\n" +
-	"\vKIND_RESULT\x10\x15\"8\n" +
+	"\vKIND_RESULT\x10\x15\"\x81\x02\n" +
+	"\fMatchOutcome\x12\x1a\n" +
+	"\brevision\x18\x01 \x01(\x03R\brevision\x12\x1a\n" +
+	"\bfunction\x18\x02 \x01(\tR\bfunction\x12\x16\n" +
+	"\x06upload\x18\x03 \x01(\x03R\x06upload\x12\x16\n" +
+	"\x06region\x18\x04 \x01(\tR\x06region\x12\x14\n" +
+	"\x05party\x18\x05 \x01(\x05R\x05party\x12\x16\n" +
+	"\x06canary\x18\x06 \x01(\x03R\x06canary\x12\x18\n" +
+	"\aplayers\x18\a \x01(\x03R\aplayers\x12\x12\n" +
+	"\x04left\x18\b \x01(\x03R\x04left\x12-\n" +
+	"\x04odds\x18\t \x03(\v2\x19.matchmaker.v1.RatingOddsR\x04odds\"\xa8\x01\n" +
+	"\n" +
+	"RatingOdds\x12\x16\n" +
+	"\x06rating\x18\x01 \x01(\tR\x06rating\x12\x12\n" +
+	"\x04loss\x18\x02 \x01(\x01R\x04loss\x12\x18\n" +
+	"\asquares\x18\x03 \x01(\x01R\asquares\x12\x18\n" +
+	"\abuckets\x18\x04 \x03(\x05R\abuckets\x12\x14\n" +
+	"\x05pairs\x18\x05 \x03(\x03R\x05pairs\x12\x12\n" +
+	"\x04odds\x18\x06 \x03(\x01R\x04odds\x12\x10\n" +
+	"\x03won\x18\a \x03(\x01R\x03won\"8\n" +
 	"\fEventMeasure\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x01R\x05value\"[\n" +
@@ -856,28 +1096,32 @@ func file_matchmaker_v1_event_proto_rawDescGZIP() []byte {
 }
 
 var file_matchmaker_v1_event_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_matchmaker_v1_event_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_matchmaker_v1_event_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_matchmaker_v1_event_proto_goTypes = []any{
 	(Event_Kind)(0),        // 0: matchmaker.v1.Event.Kind
 	(*Events)(nil),         // 1: matchmaker.v1.Events
 	(*Event)(nil),          // 2: matchmaker.v1.Event
-	(*EventMeasure)(nil),   // 3: matchmaker.v1.EventMeasure
-	(*EventAttribute)(nil), // 4: matchmaker.v1.EventAttribute
-	(*EventTeam)(nil),      // 5: matchmaker.v1.EventTeam
-	(*Bookmark)(nil),       // 6: matchmaker.v1.Bookmark
+	(*MatchOutcome)(nil),   // 3: matchmaker.v1.MatchOutcome
+	(*RatingOdds)(nil),     // 4: matchmaker.v1.RatingOdds
+	(*EventMeasure)(nil),   // 5: matchmaker.v1.EventMeasure
+	(*EventAttribute)(nil), // 6: matchmaker.v1.EventAttribute
+	(*EventTeam)(nil),      // 7: matchmaker.v1.EventTeam
+	(*Bookmark)(nil),       // 8: matchmaker.v1.Bookmark
 }
 var file_matchmaker_v1_event_proto_depIdxs = []int32{
 	2, // 0: matchmaker.v1.Events.events:type_name -> matchmaker.v1.Event
-	6, // 1: matchmaker.v1.Events.bookmark:type_name -> matchmaker.v1.Bookmark
+	8, // 1: matchmaker.v1.Events.bookmark:type_name -> matchmaker.v1.Bookmark
 	0, // 2: matchmaker.v1.Event.kind:type_name -> matchmaker.v1.Event.Kind
-	5, // 3: matchmaker.v1.Event.teams:type_name -> matchmaker.v1.EventTeam
-	3, // 4: matchmaker.v1.Event.measures:type_name -> matchmaker.v1.EventMeasure
-	4, // 5: matchmaker.v1.Event.attributes:type_name -> matchmaker.v1.EventAttribute
-	6, // [6:6] is the sub-list for method output_type
-	6, // [6:6] is the sub-list for method input_type
-	6, // [6:6] is the sub-list for extension type_name
-	6, // [6:6] is the sub-list for extension extendee
-	0, // [0:6] is the sub-list for field type_name
+	7, // 3: matchmaker.v1.Event.teams:type_name -> matchmaker.v1.EventTeam
+	5, // 4: matchmaker.v1.Event.measures:type_name -> matchmaker.v1.EventMeasure
+	6, // 5: matchmaker.v1.Event.attributes:type_name -> matchmaker.v1.EventAttribute
+	3, // 6: matchmaker.v1.Event.outcome:type_name -> matchmaker.v1.MatchOutcome
+	4, // 7: matchmaker.v1.MatchOutcome.odds:type_name -> matchmaker.v1.RatingOdds
+	8, // [8:8] is the sub-list for method output_type
+	8, // [8:8] is the sub-list for method input_type
+	8, // [8:8] is the sub-list for extension type_name
+	8, // [8:8] is the sub-list for extension extendee
+	0, // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_event_proto_init() }
@@ -885,14 +1129,14 @@ func file_matchmaker_v1_event_proto_init() {
 	if File_matchmaker_v1_event_proto != nil {
 		return
 	}
-	file_matchmaker_v1_event_proto_msgTypes[3].OneofWrappers = []any{}
+	file_matchmaker_v1_event_proto_msgTypes[5].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_event_proto_rawDesc), len(file_matchmaker_v1_event_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   6,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

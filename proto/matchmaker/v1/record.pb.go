@@ -2289,7 +2289,12 @@ type Awaited struct {
 	// seats is set if its players get seat passes.
 	Seats bool `protobuf:"varint,7,opt,name=seats,proto3" json:"seats,omitempty"`
 	// renews is set if its server renews its token: one that does so no more is gone.
-	Renews        bool `protobuf:"varint,8,opt,name=renews,proto3" json:"renews,omitempty"`
+	Renews bool `protobuf:"varint,8,opt,name=renews,proto3" json:"renews,omitempty"`
+	// What reports say of the match besides.
+	Revision      int64  `protobuf:"varint,9,opt,name=revision,proto3" json:"revision,omitempty"`
+	Function      string `protobuf:"bytes,10,opt,name=function,proto3" json:"function,omitempty"`
+	Upload        int64  `protobuf:"varint,11,opt,name=upload,proto3" json:"upload,omitempty"`
+	Canary        int64  `protobuf:"varint,12,opt,name=canary,proto3" json:"canary,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2378,6 +2383,34 @@ func (x *Awaited) GetRenews() bool {
 		return x.Renews
 	}
 	return false
+}
+
+func (x *Awaited) GetRevision() int64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+func (x *Awaited) GetFunction() string {
+	if x != nil {
+		return x.Function
+	}
+	return ""
+}
+
+func (x *Awaited) GetUpload() int64 {
+	if x != nil {
+		return x.Upload
+	}
+	return 0
+}
+
+func (x *Awaited) GetCanary() int64 {
+	if x != nil {
+		return x.Canary
+	}
+	return 0
 }
 
 // MatchResult is what a game server, or a game service, says of a match that is over.
@@ -3371,7 +3404,12 @@ type RatingRule struct {
 	Season string  `protobuf:"bytes,13,opt,name=season,proto3" json:"season,omitempty"`
 	Keep   float64 `protobuf:"fixed64,14,opt,name=keep,proto3" json:"keep,omitempty"`
 	// provisional: ratings of a greater deviation are; 0 for none.
-	Provisional   float64 `protobuf:"fixed64,15,opt,name=provisional,proto3" json:"provisional,omitempty"`
+	Provisional float64 `protobuf:"fixed64,15,opt,name=provisional,proto3" json:"provisional,omitempty"`
+	// below is how many deviations below the mean the shown value is, 3 if absent; tiers are by where they begin, in ascending order.
+	Below *float64      `protobuf:"fixed64,16,opt,name=below,proto3,oneof" json:"below,omitempty"`
+	Tiers []*RatingTier `protobuf:"bytes,17,rep,name=tiers,proto3" json:"tiers,omitempty"`
+	// public: players may read the leaderboard.
+	Public        bool `protobuf:"varint,18,opt,name=public,proto3" json:"public,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3511,6 +3549,80 @@ func (x *RatingRule) GetProvisional() float64 {
 	return 0
 }
 
+func (x *RatingRule) GetBelow() float64 {
+	if x != nil && x.Below != nil {
+		return *x.Below
+	}
+	return 0
+}
+
+func (x *RatingRule) GetTiers() []*RatingTier {
+	if x != nil {
+		return x.Tiers
+	}
+	return nil
+}
+
+func (x *RatingRule) GetPublic() bool {
+	if x != nil {
+		return x.Public
+	}
+	return false
+}
+
+// RatingTier is a tier of players whose shown value is from this one on.
+type RatingTier struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	From          float64                `protobuf:"fixed64,2,opt,name=from,proto3" json:"from,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RatingTier) Reset() {
+	*x = RatingTier{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RatingTier) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RatingTier) ProtoMessage() {}
+
+func (x *RatingTier) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RatingTier.ProtoReflect.Descriptor instead.
+func (*RatingTier) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{39}
+}
+
+func (x *RatingTier) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *RatingTier) GetFrom() float64 {
+	if x != nil {
+		return x.From
+	}
+	return 0
+}
+
 // AcceptanceRules say how long players who declined a match or did not answer it pause before their next ticket.
 type AcceptanceRules struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3523,7 +3635,7 @@ type AcceptanceRules struct {
 
 func (x *AcceptanceRules) Reset() {
 	*x = AcceptanceRules{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[39]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3535,7 +3647,7 @@ func (x *AcceptanceRules) String() string {
 func (*AcceptanceRules) ProtoMessage() {}
 
 func (x *AcceptanceRules) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[39]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3548,7 +3660,7 @@ func (x *AcceptanceRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AcceptanceRules.ProtoReflect.Descriptor instead.
 func (*AcceptanceRules) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{39}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *AcceptanceRules) GetFirstPause() int64 {
@@ -3590,7 +3702,7 @@ type TicketRules struct {
 
 func (x *TicketRules) Reset() {
 	*x = TicketRules{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[40]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3602,7 +3714,7 @@ func (x *TicketRules) String() string {
 func (*TicketRules) ProtoMessage() {}
 
 func (x *TicketRules) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[40]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3615,7 +3727,7 @@ func (x *TicketRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TicketRules.ProtoReflect.Descriptor instead.
 func (*TicketRules) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{40}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *TicketRules) GetPlayerLimit() int64 {
@@ -3681,7 +3793,7 @@ type AttributeRule struct {
 
 func (x *AttributeRule) Reset() {
 	*x = AttributeRule{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[41]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3693,7 +3805,7 @@ func (x *AttributeRule) String() string {
 func (*AttributeRule) ProtoMessage() {}
 
 func (x *AttributeRule) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[41]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3706,7 +3818,7 @@ func (x *AttributeRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttributeRule.ProtoReflect.Descriptor instead.
 func (*AttributeRule) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{41}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *AttributeRule) GetAttribute() string {
@@ -3745,7 +3857,7 @@ type PropertyRule struct {
 
 func (x *PropertyRule) Reset() {
 	*x = PropertyRule{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[42]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3757,7 +3869,7 @@ func (x *PropertyRule) String() string {
 func (*PropertyRule) ProtoMessage() {}
 
 func (x *PropertyRule) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[42]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3770,7 +3882,7 @@ func (x *PropertyRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PropertyRule.ProtoReflect.Descriptor instead.
 func (*PropertyRule) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{42}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *PropertyRule) GetProperty() string {
@@ -3808,7 +3920,7 @@ type Waits struct {
 
 func (x *Waits) Reset() {
 	*x = Waits{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[43]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3820,7 +3932,7 @@ func (x *Waits) String() string {
 func (*Waits) ProtoMessage() {}
 
 func (x *Waits) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[43]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3833,7 +3945,7 @@ func (x *Waits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waits.ProtoReflect.Descriptor instead.
 func (*Waits) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{43}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Waits) GetAt() int64 {
@@ -3871,7 +3983,7 @@ type WaitClass struct {
 
 func (x *WaitClass) Reset() {
 	*x = WaitClass{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[44]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3883,7 +3995,7 @@ func (x *WaitClass) String() string {
 func (*WaitClass) ProtoMessage() {}
 
 func (x *WaitClass) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[44]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3896,7 +4008,7 @@ func (x *WaitClass) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitClass.ProtoReflect.Descriptor instead.
 func (*WaitClass) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{44}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *WaitClass) GetClass() uint64 {
@@ -3940,7 +4052,7 @@ type WaitEvidence struct {
 
 func (x *WaitEvidence) Reset() {
 	*x = WaitEvidence{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[45]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3952,7 +4064,7 @@ func (x *WaitEvidence) String() string {
 func (*WaitEvidence) ProtoMessage() {}
 
 func (x *WaitEvidence) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[45]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3965,7 +4077,7 @@ func (x *WaitEvidence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitEvidence.ProtoReflect.Descriptor instead.
 func (*WaitEvidence) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{45}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *WaitEvidence) GetWaited() []float32 {
@@ -4007,7 +4119,7 @@ type Change struct {
 
 func (x *Change) Reset() {
 	*x = Change{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[46]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4019,7 +4131,7 @@ func (x *Change) String() string {
 func (*Change) ProtoMessage() {}
 
 func (x *Change) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[46]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4032,7 +4144,7 @@ func (x *Change) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Change.ProtoReflect.Descriptor instead.
 func (*Change) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{46}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *Change) GetKind() string {
@@ -4089,7 +4201,7 @@ type ReportSlot struct {
 
 func (x *ReportSlot) Reset() {
 	*x = ReportSlot{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[47]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4101,7 +4213,7 @@ func (x *ReportSlot) String() string {
 func (*ReportSlot) ProtoMessage() {}
 
 func (x *ReportSlot) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[47]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4114,7 +4226,7 @@ func (x *ReportSlot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportSlot.ProtoReflect.Descriptor instead.
 func (*ReportSlot) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{47}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ReportSlot) GetSeries() []*ReportSeries {
@@ -4146,6 +4258,12 @@ type ReportSeries struct {
 	Tickets       int64                 `protobuf:"varint,9,opt,name=tickets,proto3" json:"tickets,omitempty"`
 	Players       int64                 `protobuf:"varint,10,opt,name=players,proto3" json:"players,omitempty"`
 	Distributions []*ReportDistribution `protobuf:"bytes,11,rep,name=distributions,proto3" json:"distributions,omitempty"`
+	// results is how many first results came, of matches that may be older; result_players and left are as in
+	// MatchOutcome.
+	Results       int64         `protobuf:"varint,12,opt,name=results,proto3" json:"results,omitempty"`
+	ResultPlayers int64         `protobuf:"varint,13,opt,name=result_players,json=resultPlayers,proto3" json:"result_players,omitempty"`
+	Left          int64         `protobuf:"varint,14,opt,name=left,proto3" json:"left,omitempty"`
+	Odds          []*RatingOdds `protobuf:"bytes,15,rep,name=odds,proto3" json:"odds,omitempty"`
 	// canary is RunPart.canary of the runs that made the matches; 0 if the function had no canary.
 	Canary        int64 `protobuf:"varint,60,opt,name=canary,proto3" json:"canary,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -4154,7 +4272,7 @@ type ReportSeries struct {
 
 func (x *ReportSeries) Reset() {
 	*x = ReportSeries{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[48]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4166,7 +4284,7 @@ func (x *ReportSeries) String() string {
 func (*ReportSeries) ProtoMessage() {}
 
 func (x *ReportSeries) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[48]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4179,7 +4297,7 @@ func (x *ReportSeries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportSeries.ProtoReflect.Descriptor instead.
 func (*ReportSeries) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{48}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ReportSeries) GetConfig() string {
@@ -4259,6 +4377,34 @@ func (x *ReportSeries) GetDistributions() []*ReportDistribution {
 	return nil
 }
 
+func (x *ReportSeries) GetResults() int64 {
+	if x != nil {
+		return x.Results
+	}
+	return 0
+}
+
+func (x *ReportSeries) GetResultPlayers() int64 {
+	if x != nil {
+		return x.ResultPlayers
+	}
+	return 0
+}
+
+func (x *ReportSeries) GetLeft() int64 {
+	if x != nil {
+		return x.Left
+	}
+	return 0
+}
+
+func (x *ReportSeries) GetOdds() []*RatingOdds {
+	if x != nil {
+		return x.Odds
+	}
+	return nil
+}
+
 func (x *ReportSeries) GetCanary() int64 {
 	if x != nil {
 		return x.Canary
@@ -4282,7 +4428,7 @@ type ReportDistribution struct {
 
 func (x *ReportDistribution) Reset() {
 	*x = ReportDistribution{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[49]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4294,7 +4440,7 @@ func (x *ReportDistribution) String() string {
 func (*ReportDistribution) ProtoMessage() {}
 
 func (x *ReportDistribution) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[49]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4307,7 +4453,7 @@ func (x *ReportDistribution) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportDistribution.ProtoReflect.Descriptor instead.
 func (*ReportDistribution) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{49}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *ReportDistribution) GetKind() string {
@@ -4368,7 +4514,7 @@ type Capture struct {
 
 func (x *Capture) Reset() {
 	*x = Capture{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[50]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4380,7 +4526,7 @@ func (x *Capture) String() string {
 func (*Capture) ProtoMessage() {}
 
 func (x *Capture) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[50]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4393,7 +4539,7 @@ func (x *Capture) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Capture.ProtoReflect.Descriptor instead.
 func (*Capture) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{50}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *Capture) GetConfig() string {
@@ -4463,7 +4609,7 @@ var File_matchmaker_v1_record_proto protoreflect.FileDescriptor
 
 const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\n" +
-	"\x1amatchmaker/v1/record.proto\x12\rmatchmaker.v1\"\x81\x03\n" +
+	"\x1amatchmaker/v1/record.proto\x12\rmatchmaker.v1\x1a\x19matchmaker/v1/event.proto\"\x81\x03\n" +
 	"\x06Ticket\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05owner\x18\x02 \x01(\tR\x05owner\x12\x18\n" +
@@ -4698,7 +4844,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"acceptance\x12\x14\n" +
 	"\x05seats\x18\v \x01(\bR\x05seats\x12\x14\n" +
 	"\x05place\x18\f \x01(\tR\x05place\x120\n" +
-	"\aawaited\x18\r \x01(\v2\x16.matchmaker.v1.AwaitedR\aawaited\"\xc7\x01\n" +
+	"\aawaited\x18\r \x01(\v2\x16.matchmaker.v1.AwaitedR\aawaited\"\xaf\x02\n" +
 	"\aAwaited\x12\x12\n" +
 	"\x04time\x18\x01 \x01(\x03R\x04time\x12\x14\n" +
 	"\x05match\x18\x02 \x01(\tR\x05match\x12\x16\n" +
@@ -4709,7 +4855,12 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"connection\x18\x06 \x01(\tR\n" +
 	"connection\x12\x14\n" +
 	"\x05seats\x18\a \x01(\bR\x05seats\x12\x16\n" +
-	"\x06renews\x18\b \x01(\bR\x06renews\"\xc1\x01\n" +
+	"\x06renews\x18\b \x01(\bR\x06renews\x12\x1a\n" +
+	"\brevision\x18\t \x01(\x03R\brevision\x12\x1a\n" +
+	"\bfunction\x18\n" +
+	" \x01(\tR\bfunction\x12\x16\n" +
+	"\x06upload\x18\v \x01(\x03R\x06upload\x12\x16\n" +
+	"\x06canary\x18\f \x01(\x03R\x06canary\"\xc1\x01\n" +
 	"\vMatchResult\x12/\n" +
 	"\x05teams\x18\x01 \x03(\v2\x19.matchmaker.v1.ResultTeamR\x05teams\x12\x14\n" +
 	"\x05first\x18\x02 \x01(\x03R\x05first\x12\x12\n" +
@@ -4809,7 +4960,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x0eWebhookSecrets\x12\x18\n" +
 	"\acurrent\x18\x01 \x01(\fR\acurrent\x12\x1a\n" +
 	"\bprevious\x18\x02 \x01(\fR\bprevious\x12\x14\n" +
-	"\x05until\x18\x03 \x01(\x03R\x05until\"\xfe\x02\n" +
+	"\x05until\x18\x03 \x01(\x03R\x05until\"\xec\x03\n" +
 	"\n" +
 	"RatingRule\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
@@ -4829,8 +4980,16 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x05start\x18\f \x01(\tR\x05start\x12\x16\n" +
 	"\x06season\x18\r \x01(\tR\x06season\x12\x12\n" +
 	"\x04keep\x18\x0e \x01(\x01R\x04keep\x12 \n" +
-	"\vprovisional\x18\x0f \x01(\x01R\vprovisionalB\t\n" +
-	"\a_margin\"W\n" +
+	"\vprovisional\x18\x0f \x01(\x01R\vprovisional\x12\x19\n" +
+	"\x05below\x18\x10 \x01(\x01H\x01R\x05below\x88\x01\x01\x12/\n" +
+	"\x05tiers\x18\x11 \x03(\v2\x19.matchmaker.v1.RatingTierR\x05tiers\x12\x16\n" +
+	"\x06public\x18\x12 \x01(\bR\x06publicB\t\n" +
+	"\a_marginB\b\n" +
+	"\x06_below\"4\n" +
+	"\n" +
+	"RatingTier\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
+	"\x04from\x18\x02 \x01(\x01R\x04from\"W\n" +
 	"\x0fAcceptanceRules\x12\x1f\n" +
 	"\vfirst_pause\x18\x01 \x01(\x03R\n" +
 	"firstPause\x12#\n" +
@@ -4874,7 +5033,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\n" +
 	"ReportSlot\x123\n" +
 	"\x06series\x18\x01 \x03(\v2\x1b.matchmaker.v1.ReportSeriesR\x06series\x12\x19\n" +
-	"\bleft_out\x18\x02 \x01(\x03R\aleftOut\"\xe9\x02\n" +
+	"\bleft_out\x18\x02 \x01(\x03R\aleftOut\"\xed\x03\n" +
 	"\fReportSeries\x12\x16\n" +
 	"\x06config\x18\x01 \x01(\tR\x06config\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x03R\brevision\x12\x1a\n" +
@@ -4887,7 +5046,11 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\atickets\x18\t \x01(\x03R\atickets\x12\x18\n" +
 	"\aplayers\x18\n" +
 	" \x01(\x03R\aplayers\x12G\n" +
-	"\rdistributions\x18\v \x03(\v2!.matchmaker.v1.ReportDistributionR\rdistributions\x12\x16\n" +
+	"\rdistributions\x18\v \x03(\v2!.matchmaker.v1.ReportDistributionR\rdistributions\x12\x18\n" +
+	"\aresults\x18\f \x01(\x03R\aresults\x12%\n" +
+	"\x0eresult_players\x18\r \x01(\x03R\rresultPlayers\x12\x12\n" +
+	"\x04left\x18\x0e \x01(\x03R\x04left\x12-\n" +
+	"\x04odds\x18\x0f \x03(\v2\x19.matchmaker.v1.RatingOddsR\x04odds\x12\x16\n" +
 	"\x06canary\x18< \x01(\x03R\x06canary\"\x80\x01\n" +
 	"\x12ReportDistribution\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
@@ -4918,7 +5081,7 @@ func file_matchmaker_v1_record_proto_rawDescGZIP() []byte {
 	return file_matchmaker_v1_record_proto_rawDescData
 }
 
-var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 56)
+var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 57)
 var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*Ticket)(nil),             // 0: matchmaker.v1.Ticket
 	(*Player)(nil),             // 1: matchmaker.v1.Player
@@ -4959,31 +5122,33 @@ var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*Webhook)(nil),            // 36: matchmaker.v1.Webhook
 	(*WebhookSecrets)(nil),     // 37: matchmaker.v1.WebhookSecrets
 	(*RatingRule)(nil),         // 38: matchmaker.v1.RatingRule
-	(*AcceptanceRules)(nil),    // 39: matchmaker.v1.AcceptanceRules
-	(*TicketRules)(nil),        // 40: matchmaker.v1.TicketRules
-	(*AttributeRule)(nil),      // 41: matchmaker.v1.AttributeRule
-	(*PropertyRule)(nil),       // 42: matchmaker.v1.PropertyRule
-	(*Waits)(nil),              // 43: matchmaker.v1.Waits
-	(*WaitClass)(nil),          // 44: matchmaker.v1.WaitClass
-	(*WaitEvidence)(nil),       // 45: matchmaker.v1.WaitEvidence
-	(*Change)(nil),             // 46: matchmaker.v1.Change
-	(*ReportSlot)(nil),         // 47: matchmaker.v1.ReportSlot
-	(*ReportSeries)(nil),       // 48: matchmaker.v1.ReportSeries
-	(*ReportDistribution)(nil), // 49: matchmaker.v1.ReportDistribution
-	(*Capture)(nil),            // 50: matchmaker.v1.Capture
-	nil,                        // 51: matchmaker.v1.Ticket.PropertiesEntry
-	nil,                        // 52: matchmaker.v1.Player.PropertiesEntry
-	nil,                        // 53: matchmaker.v1.Config.PoolsEntry
-	nil,                        // 54: matchmaker.v1.Proposal.TicketPropertiesEntry
-	nil,                        // 55: matchmaker.v1.Backfill.PropertiesEntry
+	(*RatingTier)(nil),         // 39: matchmaker.v1.RatingTier
+	(*AcceptanceRules)(nil),    // 40: matchmaker.v1.AcceptanceRules
+	(*TicketRules)(nil),        // 41: matchmaker.v1.TicketRules
+	(*AttributeRule)(nil),      // 42: matchmaker.v1.AttributeRule
+	(*PropertyRule)(nil),       // 43: matchmaker.v1.PropertyRule
+	(*Waits)(nil),              // 44: matchmaker.v1.Waits
+	(*WaitClass)(nil),          // 45: matchmaker.v1.WaitClass
+	(*WaitEvidence)(nil),       // 46: matchmaker.v1.WaitEvidence
+	(*Change)(nil),             // 47: matchmaker.v1.Change
+	(*ReportSlot)(nil),         // 48: matchmaker.v1.ReportSlot
+	(*ReportSeries)(nil),       // 49: matchmaker.v1.ReportSeries
+	(*ReportDistribution)(nil), // 50: matchmaker.v1.ReportDistribution
+	(*Capture)(nil),            // 51: matchmaker.v1.Capture
+	nil,                        // 52: matchmaker.v1.Ticket.PropertiesEntry
+	nil,                        // 53: matchmaker.v1.Player.PropertiesEntry
+	nil,                        // 54: matchmaker.v1.Config.PoolsEntry
+	nil,                        // 55: matchmaker.v1.Proposal.TicketPropertiesEntry
+	nil,                        // 56: matchmaker.v1.Backfill.PropertiesEntry
+	(*RatingOdds)(nil),         // 57: matchmaker.v1.RatingOdds
 }
 var file_matchmaker_v1_record_proto_depIdxs = []int32{
-	51, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
+	52, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
 	1,  // 1: matchmaker.v1.Ticket.players:type_name -> matchmaker.v1.Player
-	52, // 2: matchmaker.v1.Player.properties:type_name -> matchmaker.v1.Player.PropertiesEntry
+	53, // 2: matchmaker.v1.Player.properties:type_name -> matchmaker.v1.Player.PropertiesEntry
 	5,  // 3: matchmaker.v1.Filter.segmentation:type_name -> matchmaker.v1.Segmentation
 	4,  // 4: matchmaker.v1.Pool.filters:type_name -> matchmaker.v1.Filter
-	53, // 5: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
+	54, // 5: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
 	7,  // 6: matchmaker.v1.Config.hosting:type_name -> matchmaker.v1.Hosting
 	10, // 7: matchmaker.v1.Config.report:type_name -> matchmaker.v1.Report
 	16, // 8: matchmaker.v1.Function.manifest:type_name -> matchmaker.v1.Manifest
@@ -4993,7 +5158,7 @@ var file_matchmaker_v1_record_proto_depIdxs = []int32{
 	13, // 12: matchmaker.v1.Function.canary_ended:type_name -> matchmaker.v1.CanaryEnd
 	16, // 13: matchmaker.v1.FunctionVersion.manifest:type_name -> matchmaker.v1.Manifest
 	17, // 14: matchmaker.v1.Proposal.teams:type_name -> matchmaker.v1.Team
-	54, // 15: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
+	55, // 15: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
 	18, // 16: matchmaker.v1.Proposal.hosting:type_name -> matchmaker.v1.HostingOverride
 	23, // 17: matchmaker.v1.Proposal.filling:type_name -> matchmaker.v1.Filling
 	20, // 18: matchmaker.v1.Proposal.measures:type_name -> matchmaker.v1.Measures
@@ -5010,26 +5175,28 @@ var file_matchmaker_v1_record_proto_depIdxs = []int32{
 	28, // 29: matchmaker.v1.ResultTeam.numbers:type_name -> matchmaker.v1.Number
 	28, // 30: matchmaker.v1.ResultPlayer.numbers:type_name -> matchmaker.v1.Number
 	7,  // 31: matchmaker.v1.GameServer.hosting:type_name -> matchmaker.v1.Hosting
-	55, // 32: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
+	56, // 32: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
 	33, // 33: matchmaker.v1.Backfill.roster:type_name -> matchmaker.v1.Roster
 	34, // 34: matchmaker.v1.Roster.players:type_name -> matchmaker.v1.RosterPlayer
-	41, // 35: matchmaker.v1.ProjectSettings.attributes:type_name -> matchmaker.v1.AttributeRule
-	40, // 36: matchmaker.v1.ProjectSettings.tickets:type_name -> matchmaker.v1.TicketRules
-	39, // 37: matchmaker.v1.ProjectSettings.acceptance:type_name -> matchmaker.v1.AcceptanceRules
-	42, // 38: matchmaker.v1.ProjectSettings.properties:type_name -> matchmaker.v1.PropertyRule
+	42, // 35: matchmaker.v1.ProjectSettings.attributes:type_name -> matchmaker.v1.AttributeRule
+	41, // 36: matchmaker.v1.ProjectSettings.tickets:type_name -> matchmaker.v1.TicketRules
+	40, // 37: matchmaker.v1.ProjectSettings.acceptance:type_name -> matchmaker.v1.AcceptanceRules
+	43, // 38: matchmaker.v1.ProjectSettings.properties:type_name -> matchmaker.v1.PropertyRule
 	36, // 39: matchmaker.v1.ProjectSettings.webhooks:type_name -> matchmaker.v1.Webhook
 	38, // 40: matchmaker.v1.ProjectSettings.ratings:type_name -> matchmaker.v1.RatingRule
-	9,  // 41: matchmaker.v1.Waits.configs:type_name -> matchmaker.v1.Config
-	44, // 42: matchmaker.v1.Waits.classes:type_name -> matchmaker.v1.WaitClass
-	45, // 43: matchmaker.v1.WaitClass.seen:type_name -> matchmaker.v1.WaitEvidence
-	48, // 44: matchmaker.v1.ReportSlot.series:type_name -> matchmaker.v1.ReportSeries
-	49, // 45: matchmaker.v1.ReportSeries.distributions:type_name -> matchmaker.v1.ReportDistribution
-	6,  // 46: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
-	47, // [47:47] is the sub-list for method output_type
-	47, // [47:47] is the sub-list for method input_type
-	47, // [47:47] is the sub-list for extension type_name
-	47, // [47:47] is the sub-list for extension extendee
-	0,  // [0:47] is the sub-list for field type_name
+	39, // 41: matchmaker.v1.RatingRule.tiers:type_name -> matchmaker.v1.RatingTier
+	9,  // 42: matchmaker.v1.Waits.configs:type_name -> matchmaker.v1.Config
+	45, // 43: matchmaker.v1.Waits.classes:type_name -> matchmaker.v1.WaitClass
+	46, // 44: matchmaker.v1.WaitClass.seen:type_name -> matchmaker.v1.WaitEvidence
+	49, // 45: matchmaker.v1.ReportSlot.series:type_name -> matchmaker.v1.ReportSeries
+	50, // 46: matchmaker.v1.ReportSeries.distributions:type_name -> matchmaker.v1.ReportDistribution
+	57, // 47: matchmaker.v1.ReportSeries.odds:type_name -> matchmaker.v1.RatingOdds
+	6,  // 48: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
+	49, // [49:49] is the sub-list for method output_type
+	49, // [49:49] is the sub-list for method input_type
+	49, // [49:49] is the sub-list for extension type_name
+	49, // [49:49] is the sub-list for extension extendee
+	0,  // [0:49] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_record_proto_init() }
@@ -5037,6 +5204,7 @@ func file_matchmaker_v1_record_proto_init() {
 	if File_matchmaker_v1_record_proto != nil {
 		return
 	}
+	file_matchmaker_v1_event_proto_init()
 	file_matchmaker_v1_record_proto_msgTypes[4].OneofWrappers = []any{}
 	file_matchmaker_v1_record_proto_msgTypes[5].OneofWrappers = []any{}
 	file_matchmaker_v1_record_proto_msgTypes[22].OneofWrappers = []any{}
@@ -5050,7 +5218,7 @@ func file_matchmaker_v1_record_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_record_proto_rawDesc), len(file_matchmaker_v1_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   56,
+			NumMessages:   57,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

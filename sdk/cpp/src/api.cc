@@ -155,6 +155,14 @@ Request<Party> joinParty(const JoinParty& body, const JoinPartyOptions& o) {
   return Request<Party>(std::move(r));
 }
 
+Request<Leaderboard> leaderboard(const std::string& ratingName, const LeaderboardOptions& o) {
+  AnyRequest r{"GET", "v1/ratings/" + segment(ratingName) + "/leaderboard", true, {}, {}, {}};
+  put(r.query, "season", o.season);
+  put(r.query, "limit", o.limit);
+  put(r.query, "after", o.after);
+  return Request<Leaderboard>(std::move(r));
+}
+
 Request<Party> leaveParty(const std::string& partyId, const std::string& playerId, const LeavePartyOptions& o) {
   AnyRequest r{"DELETE", "v1/parties/" + segment(partyId) + "/members/" + segment(playerId), true, {}, {}, {}};
   put(r.headers, "X-On-Behalf-Of", o.onBehalfOf);
@@ -183,6 +191,11 @@ Request<BackfillTicket> putBackfill(const std::string& backfillId, const Backfil
   AnyRequest r{"PUT", "v2/backfill/" + segment(backfillId), true, {}, {}, {}};
   r.body = write(body).text();
   return Request<BackfillTicket>(std::move(r));
+}
+
+Request<RatingHistory> ratingHistory(const std::string& playerId) {
+  AnyRequest r{"GET", "v1/players/" + segment(playerId) + "/ratings/history", true, {}, {}, {}};
+  return Request<RatingHistory>(std::move(r));
 }
 
 Request<Party> renewPartyCode(const std::string& partyId, const RenewPartyCodeOptions& o) {

@@ -510,6 +510,70 @@ namespace Matchmaking.Api
     }
   }
 
+  /// <summary>A page of the best players of a season, by the value after their last match.</summary>
+  public sealed class Leaderboard
+  {
+    public string Rating;
+    /// <summary>How many players are in it; at most the best 10,000.</summary>
+    public long Total;
+    public List<LeaderboardEntry> Players;
+    /// <summary>The `after` of the next page. Absent on the last one.</summary>
+    public long? Next;
+    public string Season;
+
+    public static Leaderboard Read(Json from)
+    {
+        if (from.Kind != JsonKind.Object) return null;
+        var to = new Leaderboard();
+        to.Rating = from["rating"].String;
+        to.Total = from["total"].Integer;
+        to.Players = from["players"].List(i => Api.LeaderboardEntry.Read(i));
+        to.Next = from["next"].MaybeInteger;
+        to.Season = from["season"].String;
+        return to;
+    }
+
+    public Json Write()
+    {
+        var to = Json.Object();
+        to.Set("rating", Json.Of(Rating));
+        to.Set("total", Json.Of(Total));
+        to.Set("players", Json.Of(Players, i => i?.Write()));
+        to.Set("next", Json.Of(Next));
+        to.Set("season", Json.Of(Season));
+        return to;
+    }
+  }
+
+  public sealed class LeaderboardEntry
+  {
+    public long Rank;
+    public string Player;
+    public double Value;
+    public string Tier;
+
+    public static LeaderboardEntry Read(Json from)
+    {
+        if (from.Kind != JsonKind.Object) return null;
+        var to = new LeaderboardEntry();
+        to.Rank = from["rank"].Integer;
+        to.Player = from["player"].String;
+        to.Value = from["value"].Number;
+        to.Tier = from["tier"].String;
+        return to;
+    }
+
+    public Json Write()
+    {
+        var to = Json.Object();
+        to.Set("rank", Json.Of(Rank));
+        to.Set("player", Json.Of(Player));
+        to.Set("value", Json.Of(Value));
+        to.Set("tier", Json.Of(Tier));
+        return to;
+    }
+  }
+
   public sealed class MatchAnswer
   {
     /// <summary>The match that asks.</summary>
@@ -765,7 +829,12 @@ namespace Matchmaking.Api
     public long Matches;
     public string Changed;
     public bool? Provisional;
+    /// <summary>The player's place in the leaderboard of the season. Absent where the player is not in it.</summary>
+    public long? Rank;
     public string Season;
+    public string Tier;
+    /// <summary>What is shown to players: the mean less `below` deviations. Absent in exports.</summary>
+    public double? Value;
 
     public static PlayerRating Read(Json from)
     {
@@ -777,7 +846,10 @@ namespace Matchmaking.Api
         to.Matches = from["matches"].Integer;
         to.Changed = from["changed"].String;
         to.Provisional = from["provisional"].MaybeBoolean;
+        to.Rank = from["rank"].MaybeInteger;
         to.Season = from["season"].String;
+        to.Tier = from["tier"].String;
+        to.Value = from["value"].MaybeNumber;
         return to;
     }
 
@@ -790,7 +862,10 @@ namespace Matchmaking.Api
         to.Set("matches", Json.Of(Matches));
         to.Set("changed", Json.Of(Changed));
         to.Set("provisional", Json.Of(Provisional));
+        to.Set("rank", Json.Of(Rank));
         to.Set("season", Json.Of(Season));
+        to.Set("tier", Json.Of(Tier));
+        to.Set("value", Json.Of(Value));
         return to;
     }
   }
@@ -909,6 +984,87 @@ namespace Matchmaking.Api
         to.Set("before", Json.Of(Before));
         to.Set("mean", Json.Of(Mean));
         to.Set("sigma", Json.Of(Sigma));
+        return to;
+    }
+  }
+
+  public sealed class RatingHistory
+  {
+    public List<RatingStep> Changes;
+
+    public static RatingHistory Read(Json from)
+    {
+        if (from.Kind != JsonKind.Object) return null;
+        var to = new RatingHistory();
+        to.Changes = from["changes"].List(i => Api.RatingStep.Read(i));
+        return to;
+    }
+
+    public Json Write()
+    {
+        var to = Json.Object();
+        to.Set("changes", Json.Of(Changes, i => i?.Write()));
+        return to;
+    }
+  }
+
+  public sealed class RatingPoint
+  {
+    public double Mean;
+    public double Sigma;
+    /// <summary>What is shown, by the settings of now.</summary>
+    public double Value;
+
+    public static RatingPoint Read(Json from)
+    {
+        if (from.Kind != JsonKind.Object) return null;
+        var to = new RatingPoint();
+        to.Mean = from["mean"].Number;
+        to.Sigma = from["sigma"].Number;
+        to.Value = from["value"].Number;
+        return to;
+    }
+
+    public Json Write()
+    {
+        var to = Json.Object();
+        to.Set("mean", Json.Of(Mean));
+        to.Set("sigma", Json.Of(Sigma));
+        to.Set("value", Json.Of(Value));
+        return to;
+    }
+  }
+
+  /// <summary>What a match did to a rating of a player.</summary>
+  public sealed class RatingStep
+  {
+    public string Match;
+    /// <summary>When the result came.</summary>
+    public string Time;
+    public string Rating;
+    public RatingPoint Before;
+    public RatingPoint After;
+
+    public static RatingStep Read(Json from)
+    {
+        if (from.Kind != JsonKind.Object) return null;
+        var to = new RatingStep();
+        to.Match = from["match"].String;
+        to.Time = from["time"].String;
+        to.Rating = from["rating"].String;
+        to.Before = Api.RatingPoint.Read(from["before"]);
+        to.After = Api.RatingPoint.Read(from["after"]);
+        return to;
+    }
+
+    public Json Write()
+    {
+        var to = Json.Object();
+        to.Set("match", Json.Of(Match));
+        to.Set("time", Json.Of(Time));
+        to.Set("rating", Json.Of(Rating));
+        to.Set("before", Before?.Write());
+        to.Set("after", After?.Write());
         return to;
     }
   }
@@ -1519,6 +1675,19 @@ namespace Matchmaking.Api
       return r;
     }
 
+    /// <summary>Read the best players of a season.
+    ///
+    /// An extension. It names players: a player's token reads it where the rating is `public`, a game service's with the
+    /// scope `matchmaking` or `matchmaking.read`, a developer's in any role.</summary>
+    public static Request<Leaderboard> Leaderboard(string ratingName, string season = null, long? limit = null, long? after = null)
+    {
+      var r = new Request<Leaderboard>("GET", "v1/ratings/" + AnyRequest.Segment(ratingName) + "/leaderboard", true, Api.Leaderboard.Read);
+      AnyRequest.Put(r.Query, "season", season);
+      AnyRequest.Put(r.Query, "limit", limit);
+      AnyRequest.Put(r.Query, "after", after);
+      return r;
+    }
+
     /// <summary>Leave a party, or remove a member.
     ///
     /// A player leaves, and the oldest member follows a leader. The leader removes any member: that player cannot join
@@ -1569,6 +1738,16 @@ namespace Matchmaking.Api
     {
       var r = new Request<BackfillTicket>("PUT", "v2/backfill/" + AnyRequest.Segment(backfillId), true, Api.BackfillTicket.Read);
       r.Body = body.Write().ToString();
+      return r;
+    }
+
+    /// <summary>Read what matches did to a player's ratings.
+    ///
+    /// An extension. The changes of the player's last 32 matches that changed a rating, the latest first. A player's
+    /// token asks for the player itself.</summary>
+    public static Request<RatingHistory> RatingHistory(string playerId)
+    {
+      var r = new Request<RatingHistory>("GET", "v1/players/" + AnyRequest.Segment(playerId) + "/ratings/history", true, Api.RatingHistory.Read);
       return r;
     }
 

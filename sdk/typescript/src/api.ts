@@ -281,6 +281,24 @@ export interface JoinParty {
   receipts?: string[] | null | undefined
 }
 
+/** A page of the best players of a season, by the value after their last match. */
+export interface Leaderboard {
+  rating: string
+  /** How many players are in it; at most the best 10,000. */
+  total: number
+  players: LeaderboardEntry[]
+  /** The `after` of the next page. Absent on the last one. */
+  next?: number | undefined
+  season?: string | undefined
+}
+
+export interface LeaderboardEntry {
+  rank: number
+  player: string
+  value: number
+  tier?: string | undefined
+}
+
 export interface MatchAnswer {
   /** The match that asks. */
   match: string
@@ -387,7 +405,12 @@ export interface PlayerRating {
   matches: number
   changed: string
   provisional?: boolean | undefined
+  /** The player's place in the leaderboard of the season. Absent where the player is not in it. */
+  rank?: number | undefined
   season?: string | undefined
+  tier?: string | undefined
+  /** What is shown to players: the mean less `below` deviations. Absent in exports. */
+  value?: number | null | undefined
 }
 
 export interface PlayerRatings {
@@ -469,6 +492,27 @@ export interface RatingChange {
   before: number
   mean: number
   sigma: number
+}
+
+export interface RatingHistory {
+  changes: RatingStep[]
+}
+
+export interface RatingPoint {
+  mean: number
+  sigma: number
+  /** What is shown, by the settings of now. */
+  value: number
+}
+
+/** What a match did to a rating of a player. */
+export interface RatingStep {
+  match: string
+  /** When the result came. */
+  time: string
+  rating: string
+  before: RatingPoint
+  after: RatingPoint
 }
 
 /** A place that answers probes. */
@@ -915,6 +959,28 @@ export const joinParty = (body: JoinParty, o: {
 })
 
 /**
+ * Read the best players of a season.
+ *
+ * An extension. It names players: a player's token reads it where the rating is `public`, a game service's with the
+ * scope `matchmaking` or `matchmaking.read`, a developer's in any role.
+ */
+export const leaderboard = (ratingName: string, o: {
+  season?: string | undefined
+  limit?: number | undefined
+  after?: number | undefined
+} = {}): Request<Leaderboard> => ({
+  method: 'GET',
+  path: `v1/ratings/${segment(ratingName)}/leaderboard`,
+  query: {
+    season: o.season,
+    limit: o.limit,
+    after: o.after,
+  },
+  headers: {},
+  repeatable: true,
+})
+
+/**
  * Leave a party, or remove a member.
  *
  * A player leaves, and the oldest member follows a leader. The leader removes any member: that player cannot join
@@ -988,6 +1054,20 @@ export const putBackfill = (backfillId: string, body: BackfillTicketUpdate): Req
   query: {},
   headers: {},
   body,
+  repeatable: true,
+})
+
+/**
+ * Read what matches did to a player's ratings.
+ *
+ * An extension. The changes of the player's last 32 matches that changed a rating, the latest first. A player's token
+ * asks for the player itself.
+ */
+export const ratingHistory = (playerId: string): Request<RatingHistory> => ({
+  method: 'GET',
+  path: `v1/players/${segment(playerId)}/ratings/history`,
+  query: {},
+  headers: {},
   repeatable: true,
 })
 

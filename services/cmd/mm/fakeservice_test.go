@@ -99,6 +99,9 @@ func newService(t *testing.T) *service {
 	s.webhooks(mux, base)
 	mux.HandleFunc("GET "+base+"/regions", s.require(s.listRegions, "developer", "player"))
 	mux.HandleFunc("GET "+base+"/players/{id}", s.require(s.exportPlayer, "developer"))
+	mux.HandleFunc("GET "+base+"/players/{id}/ratings", s.require(s.playerRatings, "developer"))
+	mux.HandleFunc("GET "+base+"/players/{id}/ratings/history", s.require(s.ratingHistory, "developer"))
+	mux.HandleFunc("GET "+base+"/ratings/{id}/leaderboard", s.require(s.leaderboard, "developer"))
 	mux.HandleFunc("DELETE "+base+"/players/{id}", s.require(s.erasePlayer, "developer"))
 	mux.HandleFunc("PUT "+base+"/settings", s.require(s.putSettings, "developer"))
 	mux.HandleFunc("GET "+base+"/settings", s.require(s.getSettings, "developer"))
@@ -300,7 +303,9 @@ func (s *service) reportMatches(w http.ResponseWriter, r *http.Request) {
 		rows = `{"matches":2,"tickets":4,"players":12,"measures":[
 			{"kind":"wait","count":4,"mean":4.125,"p10":1,"p50":2.5,"p90":9},
 			{"kind":"gap","name":"skill","count":2,"mean":3,"p10":1,"p50":3,"p90":5},
-			{"kind":"measure","name":"fun\u001b","count":2,"mean":0.5,"p10":0.5,"p50":0.5,"p90":0.5}]}`
+			{"kind":"measure","name":"fun\u001b","count":2,"mean":0.5,"p10":0.5,"p50":0.5,"p90":0.5}],
+			"outcomes":{"results":3,"players":8,"left":0.125,"odds":[{"rating":"skill","pairs":3,"logLoss":0.61,"brier":0.21,
+				"calibration":[{"from":0.75,"pairs":3,"predicted":0.77,"won":0.6667}]}]}}`
 	}
 	if s.query.Get("since") < "2030-01-02T03" { // less was measured at first
 		rows = `{"matches":1,"tickets":2,"players":2,"measures":[{"kind":"wait","count":2,"mean":1,"p10":1,"p50":1,"p90":1}]}`

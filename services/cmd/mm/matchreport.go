@@ -24,9 +24,10 @@ type reportCommand struct {
 
 func (reportCommand) Help() string {
 	return `How many matches were made, how long tickets waited, how far those attributes differ in a match that "report"
-of its config names, and what functions measure. The service keeps it for a day in steps of five
-minutes, for 30 days in steps of an hour, and for 90 in days. Quantiles are right to within a tenth. A developer's token
-is needed, and the role Support is enough.
+of its config names, and what functions measure; how many players left before the end, and whether the odds of ratings
+came true, as the results say that came in this time. The service keeps it for a day in steps of five minutes, for 30
+days in steps of an hour, and for 90 in days. Quantiles are right to within a tenth. A developer's token is needed, and
+the role Support is enough.
 
 Examples:
 
@@ -180,6 +181,7 @@ func (s *session) showMatchReport(r *matchReport) error {
 		}
 		grids = append(grids, t.grid(r.Before != nil))
 	}
+	grids = append(grids, calibration(r.Tables[0].Rows))
 	if err := s.show(r, grids...); err != nil {
 		return err
 	}
@@ -259,11 +261,45 @@ func (t *reportTable) grid(compared bool) grid {
 		}
 		g.add(line...)
 		for _, of := range measuresOfRows(row, other) {
-			line := append([]any{name, of.text()}, cellsOf(of, row.Measures)...)
+			line := append([]any{name, of.text()}, cellsOf(of, measuresOfRow(row))...)
 			if compared {
-				line = append(line, cellsOf(of, other.Measures)...)
+				line = append(line, cellsOf(of, measuresOfRow(other))...)
 			}
 			g.add(line...)
+		}
+	}
+	return g
+}
+
+// outcome is the kind of what results say of matches, which have a mean alone.
+const outcome = "outcome"
+
+// measuresOfRow are the measures of a row, and what results say.
+func measuresOfRow(row client.MatchReportRow) []client.Measure {
+	o := row.Outcomes
+	if o == nil {
+		return row.Measures
+	}
+	all := append(slices.Clone(row.Measures),
+		client.Measure{Kind: outcome, Name: "left before the end", Count: o.Players, Mean: o.Left})
+	for _, r := range o.Odds {
+		all = append(all, client.Measure{Kind: outcome, Name: r.Rating + " log-loss", Count: r.Pairs, Mean: r.LogLoss},
+			client.Measure{Kind: outcome, Name: r.Rating + " Brier", Count: r.Pairs, Mean: r.Brier})
+	}
+	return all
+}
+
+// calibration says whether the odds of ratings can be believed.
+func calibration(rows []client.MatchReportRow) grid {
+	g := grid{head: []any{"rating", "odds of the favorite", "won", "pairs of teams"}}
+	for _, row := range rows {
+		if row.Outcomes == nil {
+			continue
+		}
+		for _, r := range row.Outcomes.Odds {
+			for _, b := range r.Calibration {
+				g.add(r.Rating, fmt.Sprintf("%.1f %%", b.Predicted*100), fmt.Sprintf("%.1f %%", b.Won*100), b.Pairs)
+			}
 		}
 	}
 	return g
@@ -276,7 +312,7 @@ func (m measureName) text() string {
 	switch m.kind {
 	case reports.Wait:
 		return "wait in seconds"
-	case reports.Measure:
+	case reports.Measure, outcome:
 		return m.name
 	}
 	return m.name + " " + m.kind
@@ -285,7 +321,7 @@ func (m measureName) text() string {
 // measuresOfRows are the measures of some rows, each once.
 func measuresOfRows(rows ...client.MatchReportRow) (all []measureName) {
 	for _, row := range rows {
-		for _, m := range row.Measures {
+		for _, m := range measuresOfRow(row) {
 			if of := (measureName{m.Kind, m.Name}); !slices.Contains(all, of) {
 				all = append(all, of)
 			}
@@ -297,7 +333,11 @@ func measuresOfRows(rows ...client.MatchReportRow) (all []measureName) {
 // cellsOf are the cells of a measure, empty if there is none.
 func cellsOf(of measureName, measures []client.Measure) []any {
 	for _, m := range measures {
-		if m.Kind == of.kind && m.Name == of.name {
+		switch {
+		case m.Kind != of.kind || m.Name != of.name:
+		case of.kind == outcome:
+			return []any{m.Count, "", "", format.Number(m.Mean)}
+		default:
 			return []any{m.Count, format.Number(m.P50), format.Number(m.P90), format.Number(m.Mean)}
 		}
 	}

@@ -11,11 +11,14 @@ func TestReportShowsTables(t *testing.T) {
 	const note = "mm: 3 matches are not in it as a whole: configs, regions and measures are too many for the room\n"
 	shell.on(service, "report", "--config", "ranked").expect(0, `from  2030-01-02 03:04:05 UTC to 2030-01-02 04:04:05 UTC
 
-ALL  OF               COUNT  MEDIAN  90 %  MEAN
--    matches              2
--    wait in seconds      4  2.5     9     4.125
--    skill gap            2  3       5     3
--    fun�                 2  0.5     0.5   0.5
+ALL  OF                   COUNT  MEDIAN  90 %  MEAN
+-    matches                  2
+-    wait in seconds          4  2.5     9     4.125
+-    skill gap                2  3       5     3
+-    fun�                     2  0.5     0.5   0.5
+-    left before the end      8                0.125
+-    skill log-loss           3                0.61
+-    skill Brier              3                0.21
 
 QUEUE  OF               COUNT  MEDIAN  90 %  MEAN
 q      matches              2
@@ -24,6 +27,9 @@ q      wait in seconds      4  2.5     9     4.125
 PARTY    OF       COUNT  MEDIAN  90 %  MEAN
 unknown  matches      1
 6+       matches      1
+
+RATING  ODDS OF THE FAVORITE  WON     PAIRS OF TEAMS
+skill   77.0 %                66.7 %               3
 `, note)
 	for n, want := range []string{"", "queue", "party", "region"} {
 		if got := service.reports[n]; got.Get("by") != want || got.Get("config") != "ranked" {
@@ -34,11 +40,14 @@ unknown  matches      1
 		`from    2030-01-02 03:04:05 UTC to 2030-01-02 04:04:05 UTC
 before  2030-01-02 02:04:05 UTC to 2030-01-02 03:04:05 UTC
 
-ALL  OF               COUNT  MEDIAN  90 %  MEAN   COUNT BEFORE  MEDIAN BEFORE  90 % BEFORE  MEAN BEFORE
--    matches              2                       1
--    wait in seconds      4  2.5     9     4.125  2             1              1            1
--    skill gap            2  3       5     3
--    fun�                 2  0.5     0.5   0.5
+ALL  OF                   COUNT  MEDIAN  90 %  MEAN   COUNT BEFORE  MEDIAN BEFORE  90 % BEFORE  MEAN BEFORE
+-    matches                  2                       1
+-    wait in seconds          4  2.5     9     4.125  2             1              1            1
+-    skill gap                2  3       5     3
+-    fun�                     2  0.5     0.5   0.5
+-    left before the end      8                0.125
+-    skill log-loss           3                0.61
+-    skill Brier              3                0.21
 `, note)
 	shell.on(service, "report", "-o", "json").expect(0, `"by": "party"`, note)
 }

@@ -14,6 +14,7 @@ type playerCommands struct {
 
 	Match   playerMatch   `cmd:"" help:"Print the match that a player plays." example:"player match ada"`
 	Ratings playerRatings `cmd:"" help:"Print a player's ratings." example:"player ratings ada"`
+	History playerHistory `cmd:"" help:"Print what the last 32 matches did to a player's ratings." example:"player history ada"`
 }
 
 type playerMatch struct {
@@ -50,15 +51,40 @@ func (c playerRatings) Run(ctx context.Context, s *session, api developerAPI) er
 	if err != nil {
 		return err
 	}
-	table := grid{head: []any{"rating", "season", "mean", "sigma", "matches", "provisional"}}
+	table := grid{head: []any{"rating", "season", "value", "tier", "rank", "mean", "sigma", "matches", "provisional"}}
 	for _, r := range ratings {
-		provisional := ""
+		provisional, rank, value := "", any(""), 0.0
 		if r.Provisional {
 			provisional = "yes"
 		}
-		table.add(r.Name, r.Season, format.Number(r.Mean), format.Number(r.Sigma), r.Matches, provisional)
+		if r.Rank > 0 {
+			rank = r.Rank
+		}
+		if r.Value != nil {
+			value = *r.Value
+		}
+		table.add(r.Name, r.Season, format.Number(value), r.Tier, rank, format.Number(r.Mean), format.Number(r.Sigma),
+			r.Matches, provisional)
 	}
 	return s.show(ratings, table.withoutEmptyColumns())
+}
+
+type playerHistory struct {
+	ID string `arg:"" completion-predictor:"player" help:"The player's identifier."`
+}
+
+// Run prints the changes.
+func (c playerHistory) Run(ctx context.Context, s *session, api developerAPI) error {
+	changes, err := api.RatingHistory(ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	table := grid{head: []any{"time", "match", "rating", "value before", "value", "mean before", "mean"}}
+	for _, one := range changes {
+		table.add(formatTime(one.Time), one.Match, one.Rating, format.Number(one.Before.Value),
+			format.Number(one.After.Value), format.Number(one.Before.Mean), format.Number(one.After.Mean))
+	}
+	return s.show(changes, table)
 }
 
 type playerExport struct {
@@ -113,6 +139,7 @@ func (c playerErase) Run(ctx context.Context, s *session, api developerAPI) erro
 	}
 	var stored struct {
 		Tickets, KickedFrom, Acceptances, Games, Matches, Ratings []json.RawMessage
+		RatingChanges                                             []json.RawMessage
 		Party, Pause, Rate                                        json.RawMessage
 		Complete                                                  bool
 	}
@@ -132,6 +159,7 @@ func (c playerErase) Run(ctx context.Context, s *session, api developerAPI) erro
 	g.add("acceptances", len(stored.Acceptances))
 	g.add("matches", len(stored.Matches))
 	g.add("ratings", len(stored.Ratings))
+	g.add("changes of ratings", len(stored.RatingChanges))
 	g.add("running games", len(stored.Games))
 	g.add("pause", has(stored.Pause))
 	g.add("rate of creates", has(stored.Rate))

@@ -9,13 +9,39 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/cmd/mm/format"
 	"matchmaker.dev/services/internal/match/rating"
 	"matchmaker.dev/services/internal/observe/statistics"
 )
 
 type ratingsCommands struct {
+	Top    ratingsTop    `cmd:"" help:"Print the best players of a rating's season." example:"ratings top skill"`
 	Replay ratingsReplay `cmd:"" help:"Rate the players of past matches, and say which model predicts best."`
+}
+
+type ratingsTop struct {
+	Rating string `arg:"" help:"The rating's name in the settings."`
+	Season string `help:"An earlier season instead of the rating's own."`
+	Limit  int    `default:"50" help:"How many players, 200 at most."`
+	After  int    `help:"Only players behind this rank."`
+}
+
+// Run prints a page of the leaderboard.
+func (c ratingsTop) Run(ctx context.Context, s *session, api developerAPI) error {
+	page, err := api.Leaderboard(ctx, c.Rating, client.LeaderboardQuery{Season: c.Season, Limit: c.Limit, After: c.After})
+	if err != nil {
+		return err
+	}
+	table := grid{head: []any{"rank", "player", "value", "tier"}}
+	for _, one := range page.Players {
+		table.add(one.Rank, one.Player, format.Number(one.Value), one.Tier)
+	}
+	if err := s.show(page, table.withoutEmptyColumns()); err != nil {
+		return err
+	}
+	s.note("%d players are in it", page.Total)
+	return nil
 }
 
 type ratingsReplay struct {

@@ -31,7 +31,7 @@ type ListedBackfill struct {
 // ListBackfills lists the backfill tickets of a project from behind a place on, the one whose server called last first,
 // until take is false. It returns the place to go on behind, "" at the end.
 func (s *Store) ListBackfills(
-	ctx context.Context, project string, from Place, take func(*ListedBackfill) bool,
+	ctx context.Context, project string, from Cursor, take func(*ListedBackfill) bool,
 ) (next string, err error) {
 	k := keysOf(project)
 	sets := []string{k.backfills()}

@@ -85,6 +85,12 @@
 //	ratings    hash    each player's ratings, a line each: name, season ('-' = none), mean, deviation, volatility, number
 //	                   of matches and time of the last change, with spaces between
 //	rated      zset    these players by the time of the last change
+//	steps:<player>
+//	           list    what the last matches did to the player's ratings, the newest first: the match and the time, and
+//	                   a line for each rating: its name, mean and deviation before, and after
+//	boards     zset    leaderboards, as <rating>:<season> ('-' = none), by the time of the last change
+//	board:<rating>:<season>
+//	           zset    the best players by the value that is shown
 //
 // Backfill tickets (backfill.go, place.go, approval.go):
 //

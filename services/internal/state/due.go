@@ -18,8 +18,6 @@ type Ages struct {
 	// A match is overdue when it was claimed for longer than Outbox and is not in the work queue. A ticket is abandoned
 	// when it waits for longer than Waiting, a backfill ticket when its server has not called for longer than Silence.
 	Outbox, Waiting, Silence time.Duration
-	// Ratings that no match changed for longer than Ratings are deleted.
-	Ratings time.Duration
 	// The tickets of a queue that no config has served for longer than Unserved may wait in vain.
 	Unserved time.Duration
 }
@@ -59,7 +57,7 @@ func (s *Store) DueWork(ctx context.Context, project string, after Ages) (DueWor
 		for set, latest := range map[string]time.Time{
 			k.outbox(): now.Add(-after.Outbox), k.claims(): now, k.joins(): now,
 			k.backfills(): now.Add(-withSlack(after.Silence)), k.waiting(): now.Add(-withSlack(after.Waiting)),
-			k.resolved(): now, k.ended(): now, k.awaited(): now, k.rated(): now.Add(-withSlack(after.Ratings)),
+			k.resolved(): now, k.ended(): now, k.awaited(): now, k.rated(): now.Add(-s.ratingAge()),
 			k.unserved(): now.Add(-withSlack(after.Unserved)),
 		} {
 			counts[set] = p.ZCount(ctx, set, "-inf", strconv.FormatInt(millis(latest), 10))

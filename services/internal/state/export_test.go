@@ -396,6 +396,9 @@ func (s *Store) contentOf(ctx context.Context, key string) (string, error) {
 	case "zset":
 		members, err := s.redis.ZRange(ctx, key, 0, -1).Result()
 		return strings.Join(members, " "), err
+	case "list":
+		all, err := s.redis.LRange(ctx, key, 0, -1).Result()
+		return strings.Join(all, " "), err
 	case "set":
 		members, err := s.redis.SMembers(ctx, key).Result()
 		return strings.Join(members, " "), err

@@ -45,7 +45,7 @@ func (s *Store) CountMatches(ctx context.Context, project string) (n MatchCounts
 // then those that go to a running game, then those that have a server and no result, the one that got it last first.
 // It returns the place to go on behind, "" at the end, and how many matches it looked at: 1,024 at most.
 func (s *Store) ListMatches(
-	ctx context.Context, project string, from Place, take func(*ListedMatch) bool,
+	ctx context.Context, project string, from Cursor, take func(*ListedMatch) bool,
 ) (next string, looked int, err error) {
 	k := keysOf(project)
 	sets := []string{k.claims(), k.joins(), k.ended()}

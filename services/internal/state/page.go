@@ -16,23 +16,23 @@ import (
 // many it looks at for a page.
 const listStep, listLook = 32, 1024
 
-// Place is a place in a list: behind a member of one of its sets. The zero Place is before all.
-type Place struct {
+// Cursor is a place in a list: behind a member of one of its sets. The zero Cursor is before all.
+type Cursor struct {
 	set int
 	at  float64
 	id  string
 }
 
 // String is the place as clients have it. It is opaque to them.
-func (p Place) String() string {
+func (p Cursor) String() string {
 	return strconv.Itoa(p.set) + "." + p.score() + "." + p.id
 }
 
 // score is the score of the member: a number without an exponent, or Inf.
-func (p Place) score() string { return strings.TrimPrefix(strconv.FormatFloat(p.at, 'f', -1, 64), "+") }
+func (p Cursor) score() string { return strings.TrimPrefix(strconv.FormatFloat(p.at, 'f', -1, 64), "+") }
 
-// ParsePlace reads the query parameter after of a list: what String returned, or "" for the beginning. Errors: Invalid.
-func ParsePlace(after string) (p Place, err error) {
+// ParseCursor reads the query parameter after of a list: what String returned, or "" for the beginning. Errors: Invalid.
+func ParseCursor(after string) (p Cursor, err error) {
 	if after == "" {
 		return p, nil
 	}
@@ -45,13 +45,13 @@ func ParsePlace(after string) (p Place, err error) {
 		p.at, err = strconv.ParseFloat(score, 64)
 	}
 	if err != nil || math.IsNaN(p.at) || id == "" || len(id) > 64 {
-		return Place{}, problem.New(problem.Invalid, "query parameter after: next of an earlier answer is expected")
+		return Cursor{}, problem.New(problem.Invalid, "query parameter after: next of an earlier answer is expected")
 	}
 	return p, nil
 }
 
 // rank is the number of members of a set, the greatest score first, that a place is behind.
-func (s *Store) rank(ctx context.Context, key string, p Place) (int64, error) {
+func (s *Store) rank(ctx context.Context, key string, p Cursor) (int64, error) {
 	if p.id == "" {
 		return 0, nil
 	}
@@ -74,11 +74,11 @@ type readRecord[T any] func() (*T, error)
 // round trip what reads the record of a set's member, and take is called with the records that are listed until it is
 // false. It returns the place to go on behind, "" at the end, and how many members it looked at.
 func page[T any](
-	ctx context.Context, s *Store, sets []string, from Place,
+	ctx context.Context, s *Store, sets []string, from Cursor,
 	read func(set int, p redis.Pipeliner, member redis.Z) readRecord[T], take func(*T) bool,
 ) (next string, looked int, err error) {
 	for set := from.set; set < len(sets); set++ {
-		at := Place{set: set}
+		at := Cursor{set: set}
 		if set == from.set {
 			at = from
 		}
@@ -105,7 +105,7 @@ func page[T any](
 				return "", looked, unavailable(err)
 			}
 			for i, record := range records {
-				at = Place{set, members[i].Score, memberOf(members[i])}
+				at = Cursor{set, members[i].Score, memberOf(members[i])}
 				one, err := record()
 				if err != nil {
 					return "", looked, err

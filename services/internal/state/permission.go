@@ -54,7 +54,9 @@ func matchKeys() []string {
 
 func awaiting() []string { return []string{every.result(anyID), every.awaited(), every.running()} }
 
-func played() []string { return append(awaiting(), every.ratings(), every.rated()) }
+func played() []string {
+	return append(awaiting(), every.ratings(), every.rated(), every.boards(), every.board(anyID), every.steps(anyID))
+}
 
 func fillings() []string {
 	return []string{every.backfill(anyID), every.joining(anyID), every.joined(anyID), every.backfills(),
@@ -68,7 +70,7 @@ func permissions() map[string]rights {
 		catalog.Ticket: {
 			scripts: []lazyScript{projectAddScript, ticketCreateScript, ticketDeleteScript, acceptanceAnswerScript,
 				ticketHearScript, expireUnheardScript, rateAllowScript, rateChargeScript, resultPutScript, resultForgetScript},
-			calls: "get mget hget hmget hkeys hgetall hexists smembers exists zrange zrevrank zcount zcard",
+			calls: "get mget hget hmget hkeys hgetall hexists smembers exists zrange zrevrange zrevrank zcount zcard zscore lrange",
 			// Configs say why a ticket waits.
 			reads: []string{every.outcome(anyID), every.waits(), every.report(anyID), every.configs(), every.revisions(),
 				every.feedName(), every.joins(), every.ended(), every.deallocations()},
@@ -149,7 +151,7 @@ func permissions() map[string]rights {
 				ticketCreateScript, ticketDeleteScript, ticketHearScript, ticketForgetScript, rateAllowScript, resultForgetScript,
 				auditAppendScript},
 			// It looks for what is stored of a player in all keys.
-			calls:  "smembers hget hmget hgetall hkeys hvals exists scan pttl hdel zrem",
+			calls:  "smembers hget hmget hgetall hkeys hvals exists scan pttl hdel zrem del zrange zscore zrevrank lrange",
 			reads:  []string{every.outcome(anyID), every.backfill(anyID), every.joining(anyID), every.webhooks()},
 			adds:   []string{every.webhooks()},
 			writes: append(slices.Clone(events), every.audit()),

@@ -16,6 +16,7 @@ import (
 var named = map[string]bool{
 	"t:": false, "byplayer": false, "partyplayers": false, "webhooks": false,
 	"r:": false, "running": false, "ratings": false, "rated": false,
+	"steps:": false, "board:": false,
 	// They go with others, or by themselves.
 	"feed": true, "players:": true, "pauses:": true, "m:": true, "pa:": true, "bf:": true, "bm:": true,
 }
@@ -214,6 +215,7 @@ func (w *privacy) restGoes(said remains) {
 	// Nothing is known of her, and an erase may be repeated.
 	var doc exported
 	if status := w.send(studio(), "GET", playerPath(gone), "", &doc); status != 200 || len(doc.Tickets) > 0 ||
+		len(doc.RatingChanges)+len(doc.Leaderboards) > 0 ||
 		doc.Party != nil || doc.Pause != nil || doc.Rate != nil || !doc.Complete {
 		t.Errorf("an export is answered %d %+v", status, doc)
 	}
@@ -241,7 +243,12 @@ type exported struct {
 		Match    string
 		Accepted bool
 	}
-	Games       []struct{ Backfill, Team string }
+	Games         []struct{ Backfill, Team string }
+	RatingChanges []struct{ Match, Rating string }
+	Leaderboards  []struct {
+		Rating string
+		Rank   int
+	}
 	Pause, Rate *struct{ Count, Seconds, KeptSeconds int }
 	Complete    bool
 }
@@ -288,6 +295,10 @@ func (d *exported) check(t *testing.T) {
 	}
 	if len(d.Acceptances) != 1 || d.Acceptances[0].Match != "m-asked" || !d.Acceptances[0].Accepted {
 		t.Errorf("acceptances %+v", d.Acceptances)
+	}
+	if len(d.RatingChanges) != 1 || d.RatingChanges[0].Match != "m-shared" || len(d.Leaderboards) != 1 ||
+		d.Leaderboards[0].Rank != 1 {
+		t.Errorf("changes of ratings %+v, leaderboards %+v", d.RatingChanges, d.Leaderboards)
 	}
 	if d.Pause == nil || d.Pause.Count != 1 || d.Pause.Seconds != 30 || d.Pause.KeptSeconds < 30 || d.Rate == nil ||
 		d.Rate.KeptSeconds < 1 {

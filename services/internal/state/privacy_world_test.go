@@ -167,8 +167,10 @@ func (w *privacy) report(match string) {
 	m, err := w.store.Played(w.t.Context(), project, match)
 	must(w.t, err)
 	result := &pb.MatchResult{Teams: []*pb.ResultTeam{{Rank: 1, Players: []*pb.ResultPlayer{{Id: gone}, {Id: "bob"}}}},
-		Changes: []*pb.RatingChange{{Player: gone}}}
-	done, err := w.store.PutResult(w.t.Context(), project, m, result, []state.Rated{{gone, "", "skill - 26 7 0 1 5"}})
+		Changes: []*pb.RatingChange{{Player: gone, Rating: "skill"}}}
+	basis := &state.ResultBasis{Played: m, Settings: &pb.ProjectSettings{Ratings: []*pb.RatingRule{{Name: "skill"}}}}
+	done, err := w.store.PutResult(w.t.Context(), project, basis, result, nil,
+		[]state.Rated{{gone, "", "skill - 26 7 0 1 5"}})
 	if err != nil || !done {
 		w.t.Fatal(done, err)
 	}

@@ -93,6 +93,11 @@ func Current(rule *pb.RatingRule, model rating.Model, r PlayerRating, now time.T
 	return r
 }
 
+// IsProvisional reports whether a rating says too little to be shown.
+func IsProvisional(rule *pb.RatingRule, r rating.Rating) bool {
+	return rule.GetProvisional() > 0 && r.Deviation > rule.GetProvisional()
+}
+
 // RatingsOf reads a player's ratings.
 func (s *Store) RatingsOf(ctx context.Context, project, player string) ([]PlayerRating, error) {
 	stored, err := s.redis.HGet(ctx, keysOf(project).ratings(), player).Result()
@@ -105,13 +110,25 @@ func (s *Store) RatingsOf(ctx context.Context, project, player string) ([]Player
 	return ParseRatings(stored)
 }
 
-// ForgetRatings erases a player's ratings. It reports whether there were any.
+// ForgetRatings erases a player's ratings, and what came of them. It reports whether there were any.
 func (s *Store) ForgetRatings(ctx context.Context, project, player string) (bool, error) {
 	k := keysOf(project)
-	n, err := s.redis.HDel(ctx, k.ratings(), player).Result()
-	if err == nil {
-		err = s.redis.ZRem(ctx, k.rated(), player).Err()
+	boards, err := s.Boards(ctx, project)
+	if err != nil {
+		return false, err
 	}
+	n, err := s.redis.HDel(ctx, k.ratings(), player).Result()
+	if err != nil {
+		return false, unavailable(err)
+	}
+	_, err = s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
+		p.ZRem(ctx, k.rated(), player)
+		p.Del(ctx, k.steps(player))
+		for _, board := range boards {
+			p.ZRem(ctx, k.board(board), player)
+		}
+		return nil
+	})
 	return n > 0, unavailable(err)
 }
 

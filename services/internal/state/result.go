@@ -156,6 +156,8 @@ type ResultBasis struct {
 	Settings *pb.ProjectSettings
 	// Ratings are the players' ratings, as they are stored: "" for none.
 	Ratings map[string]string
+	// Boards are the project's leaderboards.
+	Boards []string
 }
 
 // ReadResult reads, in one round trip, what a result of players is counted with. Errors: MatchUnknown.
@@ -163,23 +165,25 @@ func (s *Store) ReadResult(ctx context.Context, project, id string, players []st
 	k := keysOf(project)
 	var settings *redis.StringCmd
 	var match, ratings *redis.SliceCmd
+	var boards *redis.StringSliceCmd
 	_, _ = s.redis.Pipelined(ctx, func(p redis.Pipeliner) error { // each has its own error
 		settings, match = p.HGet(ctx, k.settings(), "b"), p.HMGet(ctx, k.result(id), playedFields()...)
 		if len(players) > 0 {
-			ratings = p.HMGet(ctx, k.ratings(), players...)
+			ratings, boards = p.HMGet(ctx, k.ratings(), players...), p.ZRange(ctx, k.boards(), 0, -1)
 		}
 		return nil
 	})
 	var in replied
 	row := in.row(match)
 	rated := make([]any, len(players))
+	basis := &ResultBasis{Settings: new(pb.ProjectSettings), Ratings: make(map[string]string, len(players))}
 	if ratings != nil {
 		rated = in.row(ratings)
+		basis.Boards, in.err = boards.Val(), cmp.Or(in.err, boards.Err())
 	}
 	if in.err != nil {
 		return nil, unavailable(in.err)
 	}
-	basis := &ResultBasis{Settings: new(pb.ProjectSettings), Ratings: make(map[string]string, len(players))}
 	text, err := settings.Result()
 	if err == nil {
 		basis.Settings, err = parseSettings(text)
@@ -199,32 +203,51 @@ func (s *Store) ReadResult(ctx context.Context, project, id string, players []st
 	return basis, in.err
 }
 
+// ratingAge is for how long ratings are kept after a match.
+func (s *Store) ratingAge() time.Duration {
+	return withSlack(cmp.Or(s.limits.RatingAge, 9600*time.Hour))
+}
+
 // Rated are the ratings of a player as a caller read them, and as they are to be.
 type Rated struct{ Player, Read, Ratings string }
 
-// PutResult writes the result of a match, and the ratings that come of it, in one step. It is false when the match or a
-// rating has changed since the caller read it: nothing is written then. Errors: MatchUnknown, ResultFinal.
+// PutResult writes the result of a match, and the ratings that come of it, in one step. An event tells the outcome of a
+// first result. It is false when the match or a rating has changed since the caller read it: nothing is written then.
+// Errors: MatchUnknown, ResultFinal.
 func (s *Store) PutResult(
-	ctx context.Context, project string, m *Played, result *pb.MatchResult, ratings []Rated,
+	ctx context.Context, project string, m *ResultBasis, result *pb.MatchResult, outcome *pb.MatchOutcome, ratings []Rated,
 ) (done bool, err error) {
 	body, err := proto.Marshal(result)
 	if err != nil {
 		return false, problem.Wrap(problem.Invalid, err, "the result holds text that is not UTF-8")
 	}
 	event := &pb.Event{Kind: pb.Event_KIND_RESULT, Match: m.ID, Config: m.GetConfig(), Queue: m.GetQueue(),
-		Reason: "reported"}
-	if m.Result != nil {
-		event.Reason = "corrected"
+		Reason: "reported", Outcome: outcome}
+	if m.Result != nil { // the outcome counts once
+		event.Reason, event.Outcome = "corrected", nil
 	}
-	c := s.call(resultPutScript, keysOf(project), ids{ofMatch: m.ID},
+	k, rank := keysOf(project), m.ranking()
+	c := s.call(resultPutScript, k, ids{ofMatch: m.ID},
 		"match_id", m.ID,
 		"read", m.version,
 		"body", body,
 		"memory", ResultMemory.Milliseconds(),
 		"event", s.encodeEvent(event),
-		"rated_limit", cmp.Or(s.limits.Rated, math.MaxInt32))
+		"rated_limit", cmp.Or(s.limits.Rated, math.MaxInt32),
+		"age", s.ratingAge().Milliseconds(),
+		"most", MostPlaced,
+		"board_names", rank.names())
+	for _, board := range slices.Concat(rank.boards, rank.gone) {
+		c.keys = append(c.keys, k.board(board))
+	}
 	for _, one := range ratings {
-		c.args = append(c.args, one.Player, one.Read, one.Ratings)
+		values, err := rank.values(one.Ratings)
+		if err != nil {
+			return false, err
+		}
+		c.keys = append(c.keys, k.steps(one.Player))
+		c.args = append(c.args, one.Player, one.Read, one.Ratings, stepsOf(m.ID, m.Result, one.Player),
+			stepsOf(m.ID, result, one.Player), values)
 	}
 	reply, err := s.runShared(ctx, project, c)
 	if err != nil {
@@ -242,9 +265,8 @@ func (s *Store) PutResult(
 }
 
 // SweepResults notes up to limit results that did not come in time, and forgets as many matches that were over long
-// ago, and ratings that are older than age.
-func (s *Store) SweepResults(ctx context.Context, project string, age time.Duration, limit int) (
-	missing int, more bool, err error) {
+// ago, and ratings that are too old.
+func (s *Store) SweepResults(ctx context.Context, project string, limit int) (missing int, more bool, err error) {
 	k := keysOf(project)
 	due, err := s.due(ctx, k.awaited(), millis(s.Now()), limit)
 	if err != nil {
@@ -267,9 +289,17 @@ func (s *Store) SweepResults(ctx context.Context, project string, age time.Durat
 		}
 		missing = int(n)
 	}
-	reply, err := s.run(ctx, s.call(ratingsExpireScript, k, ids{},
-		"age", withSlack(age).Milliseconds(),
-		"limit", limit))
+	boards, err := s.Boards(ctx, project)
+	if err != nil {
+		return missing, false, err
+	}
+	c := s.call(ratingsExpireScript, k, ids{},
+		"age", s.ratingAge().Milliseconds(),
+		"limit", limit)
+	for _, board := range boards {
+		c.keys = append(c.keys, k.board(board))
+	}
+	reply, err := s.run(ctx, c)
 	if err != nil {
 		return missing, false, err
 	}

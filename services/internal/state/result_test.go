@@ -56,7 +56,8 @@ func TestResultCountsOnce(t *testing.T) {
 		var all sync.WaitGroup
 		for range 5 {
 			all.Go(func() {
-				done, err := s.PutResult(t.Context(), project, m, result, []state.Rated{{"ada", "", "skill - 26 7 0 1 5"}})
+				done, err := s.PutResult(t.Context(), project, &state.ResultBasis{Played: m}, result, nil,
+					[]state.Rated{{"ada", "", "skill - 26 7 0 1 5"}})
 				if err != nil {
 					t.Error(err)
 				} else if done {
@@ -80,7 +81,7 @@ func TestResultCountsOnce(t *testing.T) {
 			t.Error(diff)
 		}
 		// A rating that changed meanwhile.
-		done, err := s.PutResult(t.Context(), project, read.Played, result, []state.Rated{{"ada", "", "x"}})
+		done, err := s.PutResult(t.Context(), project, read, result, nil, []state.Rated{{"ada", "", "skill - 1 1 0 1 5"}})
 		if err != nil || done {
 			t.Errorf("a rating was overwritten: %v", err)
 		}
@@ -88,7 +89,7 @@ func TestResultCountsOnce(t *testing.T) {
 		if done, err := s.ForgetPlayed(t.Context(), project, "m", "ada"); err != nil || !done {
 			t.Fatal(done, err)
 		}
-		done, err = s.PutResult(t.Context(), project, read.Played, result, nil)
+		done, err = s.PutResult(t.Context(), project, read, result, nil, nil)
 		if err != nil || done {
 			t.Errorf("a result brought an erased player back: %v", err)
 		}
@@ -113,7 +114,7 @@ func TestTicketsHaveRatings(t *testing.T) {
 		stored := []state.PlayerRating{
 			{Name: "z", Rating: rating.Rating{Mean: -1234.5678, Deviation: 60.25, Volatility: 0.059}, Matches: 3, Changed: now},
 			{Name: "skill", Season: "s1", Rating: rating.Rating{Mean: 31.3, Deviation: 3}, Matches: 2, Changed: now}}
-		done, err := s.PutResult(t.Context(), project, m, &pb.MatchResult{},
+		done, err := s.PutResult(t.Context(), project, &state.ResultBasis{Played: m}, &pb.MatchResult{}, nil,
 			[]state.Rated{{"ada", "", state.FormatRatings(stored)}})
 		if err != nil || !done {
 			t.Fatal(done, err)
@@ -198,7 +199,7 @@ func TestMissingResults(t *testing.T) {
 			known   bool
 		}{{time.Minute, 0, true}, {time.Hour, 1, true}, {time.Hour, 0, true}, {state.ResultMemory, 0, false}} {
 			now = now.Add(step.after)
-			missing, _, err := s.SweepResults(t.Context(), project, 1000*time.Hour, 10)
+			missing, _, err := s.SweepResults(t.Context(), project, 10)
 			_, failed := s.Played(t.Context(), project, "m")
 			if err != nil || missing != step.missing || (failed == nil) != step.known {
 				t.Errorf("step %d: %d are missing, %v, %v", i, missing, err, failed)

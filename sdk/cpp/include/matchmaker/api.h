@@ -421,6 +421,37 @@ struct JoinParty {
   }
 };
 
+struct LeaderboardEntry {
+  std::int64_t rank{};
+  std::string player;
+  double value{};
+  std::optional<std::string> tier;
+  template <class V> void visit(V&& v) {
+    v("rank", rank);
+    v("player", player);
+    v("value", value);
+    v("tier", tier);
+  }
+};
+
+/** A page of the best players of a season, by the value after their last match. */
+struct Leaderboard {
+  std::string rating;
+  /** How many players are in it; at most the best 10,000. */
+  std::int64_t total{};
+  std::vector<LeaderboardEntry> players;
+  /** The `after` of the next page. Absent on the last one. */
+  std::optional<std::int64_t> next;
+  std::optional<std::string> season;
+  template <class V> void visit(V&& v) {
+    v("rating", rating);
+    v("total", total);
+    v("players", players);
+    v("next", next);
+    v("season", season);
+  }
+};
+
 struct MatchAnswer {
   /** The match that asks. */
   std::string match;
@@ -603,7 +634,12 @@ struct PlayerRating {
   std::int64_t matches{};
   std::string changed;
   std::optional<bool> provisional;
+  /** The player's place in the leaderboard of the season. Absent where the player is not in it. */
+  std::optional<std::int64_t> rank;
   std::optional<std::string> season;
+  std::optional<std::string> tier;
+  /** What is shown to players: the mean less `below` deviations. Absent in exports. */
+  std::optional<double> value;
   template <class V> void visit(V&& v) {
     v("name", name);
     v("mean", mean);
@@ -611,7 +647,10 @@ struct PlayerRating {
     v("matches", matches);
     v("changed", changed);
     v("provisional", provisional);
+    v("rank", rank);
     v("season", season);
+    v("tier", tier);
+    v("value", value);
   }
 };
 
@@ -652,6 +691,42 @@ struct ProblemDetails {
     v("code", code);
     v("instance", instance);
     v("extensions", extensions);
+  }
+};
+
+struct RatingPoint {
+  double mean{};
+  double sigma{};
+  /** What is shown, by the settings of now. */
+  double value{};
+  template <class V> void visit(V&& v) {
+    v("mean", mean);
+    v("sigma", sigma);
+    v("value", value);
+  }
+};
+
+/** What a match did to a rating of a player. */
+struct RatingStep {
+  std::string match;
+  /** When the result came. */
+  std::string time;
+  std::string rating;
+  RatingPoint before;
+  RatingPoint after;
+  template <class V> void visit(V&& v) {
+    v("match", match);
+    v("time", time);
+    v("rating", rating);
+    v("before", before);
+    v("after", after);
+  }
+};
+
+struct RatingHistory {
+  std::vector<RatingStep> changes;
+  template <class V> void visit(V&& v) {
+    v("changes", changes);
   }
 };
 
@@ -944,6 +1019,19 @@ struct JoinPartyOptions {
  */
 Request<Party> joinParty(const JoinParty& body, const JoinPartyOptions& o = {});
 
+struct LeaderboardOptions {
+  std::optional<std::string> season;
+  std::optional<std::int64_t> limit;
+  std::optional<std::int64_t> after;
+};
+/**
+ * Read the best players of a season.
+ *
+ * An extension. It names players: a player's token reads it where the rating is `public`, a game service's with the
+ * scope `matchmaking` or `matchmaking.read`, a developer's in any role.
+ */
+Request<Leaderboard> leaderboard(const std::string& ratingName, const LeaderboardOptions& o = {});
+
 struct LeavePartyOptions {
   std::optional<std::string> onBehalfOf;
 };
@@ -987,6 +1075,14 @@ Request<PlayerRatings> playerRatings(const std::string& playerId);
  * approval can be put back as it is. The service keeps its own.
  */
 Request<BackfillTicket> putBackfill(const std::string& backfillId, const BackfillTicketUpdate& body);
+
+/**
+ * Read what matches did to a player's ratings.
+ *
+ * An extension. The changes of the player's last 32 matches that changed a rating, the latest first. A player's token
+ * asks for the player itself.
+ */
+Request<RatingHistory> ratingHistory(const std::string& playerId);
 
 struct RenewPartyCodeOptions {
   std::optional<std::string> onBehalfOf;

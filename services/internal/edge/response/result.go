@@ -1,9 +1,11 @@
 package response
 
 import (
+	"slices"
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/match/rating"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -11,6 +13,23 @@ import (
 func NewRating(r state.PlayerRating) PlayerRating {
 	return PlayerRating{Name: r.Name, Season: r.Season, Mean: r.Mean, Sigma: r.Deviation, Matches: r.Matches,
 		Changed: r.Changed.Format(time.RFC3339Nano)}
+}
+
+// NewSteps are changes of ratings as answers have them, with the values that a project's rules give.
+func NewSteps(all []state.RatingStep, rules []*pb.RatingRule) []RatingStep {
+	shown := make([]RatingStep, len(all))
+	for i, one := range all {
+		var rule *pb.RatingRule
+		if at := slices.IndexFunc(rules, func(r *pb.RatingRule) bool { return r.GetName() == one.Rating }); at >= 0 {
+			rule = rules[at]
+		}
+		point := func(r rating.Rating) RatingPoint {
+			return RatingPoint{Mean: r.Mean, Sigma: r.Deviation, Value: state.Shown(rule, r)}
+		}
+		shown[i] = RatingStep{Match: one.Match, Time: one.Time.Format(time.RFC3339Nano), Rating: one.Rating,
+			Before: point(one.Before), After: point(one.After)}
+	}
+	return shown
 }
 
 // NewResult is a result as answers have it.

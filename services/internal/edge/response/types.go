@@ -272,8 +272,20 @@ type RatingRule struct {
 	// The attribute of tickets that a player's mean begins with.
 	Start  string        `json:"start,omitzero"`
 	Season *RatingSeason `json:"season,omitzero"`
-	// Ratings of a greater deviation are provisional.
+	// Ratings of a greater deviation are provisional, and in no leaderboard.
 	Provisional *float64 `json:"provisional,omitzero"`
+	// How many deviations below the mean the value is that is shown; 3 without it.
+	Below *float64 `json:"below,omitzero"`
+	// The lowest first. A player is in the last one that begins at the value that is shown, or below it.
+	Tiers []RatingTier `json:"tiers,omitzero"`
+	// Players may read the leaderboard, with the ids of others.
+	Public bool `json:"public,omitzero"`
+}
+
+// RatingTier:
+type RatingTier struct {
+	Name string  `json:"name"`
+	From float64 `json:"from"`
 }
 
 // RatingSeason: With a new name all ratings go back towards the start.
@@ -377,8 +389,10 @@ type PlayerExport struct {
 	Pause *PlayerPause `json:"pause"`
 	Rate  *PlayerRate  `json:"rate"`
 	// Matches whose result is awaited or came within a day, in which the player was.
-	Matches []string       `json:"matches"`
-	Ratings []PlayerRating `json:"ratings"`
+	Matches       []string           `json:"matches"`
+	Ratings       []PlayerRating     `json:"ratings"`
+	RatingChanges []RatingStep       `json:"ratingChanges"`
+	Leaderboards  []LeaderboardPlace `json:"leaderboards"`
 	// False when there are more tickets than an export has, which is 1,000 or 8 MiB.
 	Complete bool `json:"complete"`
 }
@@ -837,14 +851,69 @@ type PlayerRatings struct {
 
 // PlayerRating: A rating of a player.
 type PlayerRating struct {
-	Name        string  `json:"name"`
-	Season      string  `json:"season,omitzero"`
-	Mean        float64 `json:"mean"`
-	Sigma       float64 `json:"sigma"`
-	Provisional bool    `json:"provisional,omitzero"`
+	Name   string  `json:"name"`
+	Season string  `json:"season,omitzero"`
+	Mean   float64 `json:"mean"`
+	Sigma  float64 `json:"sigma"`
+	// What is shown to players: the mean less `below` deviations. Absent in exports.
+	Value *float64 `json:"value,omitzero"`
+	Tier  string   `json:"tier,omitzero"`
+	// The player's place in the leaderboard of the season. Absent where the player is not in it.
+	Rank        int  `json:"rank,omitzero"`
+	Provisional bool `json:"provisional,omitzero"`
 	// How many it is made of.
 	Matches int    `json:"matches"`
 	Changed string `json:"changed"`
+}
+
+// RatingHistory:
+type RatingHistory struct {
+	Changes []RatingStep `json:"changes"`
+}
+
+// RatingStep: What a match did to a rating of a player.
+type RatingStep struct {
+	Match string `json:"match"`
+	// When the result came.
+	Time   string      `json:"time"`
+	Rating string      `json:"rating"`
+	Before RatingPoint `json:"before"`
+	After  RatingPoint `json:"after"`
+}
+
+// RatingPoint:
+type RatingPoint struct {
+	Mean  float64 `json:"mean"`
+	Sigma float64 `json:"sigma"`
+	// What is shown, by the settings of now.
+	Value float64 `json:"value"`
+}
+
+// Leaderboard: A page of the best players of a season, by the value after their last match.
+type Leaderboard struct {
+	Rating string `json:"rating"`
+	Season string `json:"season,omitzero"`
+	// How many players are in it; at most the best 10,000.
+	Total   int                `json:"total"`
+	Players []LeaderboardEntry `json:"players"`
+	// The `after` of the next page. Absent on the last one.
+	Next int `json:"next,omitzero"`
+}
+
+// LeaderboardEntry:
+type LeaderboardEntry struct {
+	Rank   int     `json:"rank"`
+	Player string  `json:"player"`
+	Value  float64 `json:"value"`
+	Tier   string  `json:"tier,omitzero"`
+}
+
+// LeaderboardPlace: A leaderboard that a player is in.
+type LeaderboardPlace struct {
+	Rating string  `json:"rating"`
+	Season string  `json:"season,omitzero"`
+	Rank   int     `json:"rank"`
+	Value  float64 `json:"value"`
 }
 
 // MatchTeam: A team of a match. A match without teams has one, without a name.
@@ -906,11 +975,48 @@ type MatchReportRow struct {
 	// knows.
 	Party int `json:"party,omitzero"`
 	// When the slot began in which they were made.
-	Slot     string    `json:"slot,omitzero"`
-	Matches  int64     `json:"matches"`
-	Tickets  int64     `json:"tickets"`
-	Players  int64     `json:"players"`
-	Measures []Measure `json:"measures"`
+	Slot     string         `json:"slot,omitzero"`
+	Matches  int64          `json:"matches"`
+	Tickets  int64          `json:"tickets"`
+	Players  int64          `json:"players"`
+	Measures []Measure      `json:"measures"`
+	Outcomes *MatchOutcomes `json:"outcomes,omitzero"`
+}
+
+// MatchOutcomes: What the first results of matches say that came in this time; the matches may be older. Absent if
+// none came. Corrections do not count.
+type MatchOutcomes struct {
+	Results int64 `json:"results"`
+	// Players in them.
+	Players int64 `json:"players"`
+	// The share of these players that left before the end, from 0 to 1.
+	Left float64      `json:"left"`
+	Odds []RatingOdds `json:"odds"`
+}
+
+// RatingOdds: How the odds of a rating compare with what came, of matches whose players all had one that was not
+// provisional. Each pair of teams counts once, for its favorite; a draw is half of a win.
+type RatingOdds struct {
+	Rating string `json:"rating"`
+	// How many pairs of teams were judged.
+	Pairs int64 `json:"pairs"`
+	// Mean of −ln of the odds of what came; 0.693 is a guess.
+	LogLoss float64 `json:"logLoss"`
+	// Mean square of how far the odds were from what came; 0.25 is a guess.
+	Brier float64 `json:"brier"`
+	// The pairs by the favorite's odds, in ten buckets from 0.5 to 1; those that have any.
+	Calibration []OddsBucket `json:"calibration"`
+}
+
+// OddsBucket:
+type OddsBucket struct {
+	// The least odds of the bucket.
+	From  float64 `json:"from"`
+	Pairs int64   `json:"pairs"`
+	// The mean of their odds.
+	Predicted float64 `json:"predicted"`
+	// The share that the favorites won.
+	Won float64 `json:"won"`
 }
 
 // Measure: How values are spread.

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/edge/fields"
@@ -15,6 +17,8 @@ const (
 	maxRatings      = 4
 	longestRating   = 64
 	maxRatingQueues = 64
+	maxTiers        = 32
+	longestTier     = 64
 )
 
 // SigmaOf is the attribute with the deviation of a rating.
@@ -23,7 +27,7 @@ func SigmaOf(name string) string { return name + ".sigma" }
 // ratingRules reads the ratings of a project, in the order of the names.
 func (r *Reader) ratingRules(at Path) (all []*pb.RatingRule) {
 	n := r.Keys(at, func(name string, at Path) {
-		if !isRatingName(name) {
+		if !IsRatingName(name) {
 			r.Add(BadRating, at, "a name of 1 to %d letters, digits, '.', '_' and '-' is expected", longestRating)
 		}
 		all = append(all, r.ratingRule(at, name))
@@ -35,8 +39,8 @@ func (r *Reader) ratingRules(at Path) (all []*pb.RatingRule) {
 	return all
 }
 
-// isRatingName reports whether a rating or a season can have the name. It is stored between spaces.
-func isRatingName(name string) bool {
+// IsRatingName reports whether a rating or a season can have the name. It is stored between spaces.
+func IsRatingName(name string) bool {
 	return name != "" && len(name) <= longestRating && name != "-" && strings.Trim(name,
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == ""
 }
@@ -72,6 +76,15 @@ func (r *Reader) ratingRule(at Path, name string) *pb.RatingRule {
 			}
 			rule.Provisional = n
 		}},
+		Member{"below", func(at Path) {
+			n, ok := r.Number(at)
+			if ok && !(n >= 0 && n <= 10) {
+				r.Add(BadRating, at, "how many deviations is expected, 0 to 10")
+			}
+			rule.Below = &n
+		}},
+		Member{"tiers", func(at Path) { rule.Tiers = r.tiers(at) }},
+		Member{"public", func(at Path) { rule.Public, _ = r.Bool(at) }},
 	)
 	switch {
 	case !ok || r.count() > before:
@@ -103,12 +116,50 @@ func (r *Reader) ratingQueues(at Path) (queues []string) {
 	return queues
 }
 
+// tiers reads the table of tiers, the lowest first.
+func (r *Reader) tiers(at Path) (tiers []*pb.RatingTier) {
+	n := r.Array(at, func(at Path) {
+		t := &pb.RatingTier{}
+		given, ok := r.Object(at,
+			Member{"name", func(at Path) {
+				t.Name, _ = r.Text(at)
+				if len(t.Name) > longestTier || !isPrintable(t.Name) ||
+					slices.ContainsFunc(tiers, func(other *pb.RatingTier) bool { return other.GetName() == t.GetName() }) {
+					r.Add(BadRating, at, "1 to %d bytes of printable UTF-8 are expected, another name for each tier", longestTier)
+				}
+			}},
+			Member{"from", func(at Path) {
+				n, ok := r.Number(at)
+				if ok && (!(n >= -1e9 && n <= 1e9) || len(tiers) > 0 && n <= tiers[len(tiers)-1].GetFrom()) {
+					r.Add(BadRating, at, "a number from -1e9 to 1e9 is expected, more than the one of the tier before")
+				}
+				t.From = n
+			}},
+		)
+		if ok && (!given["name"] || !given["from"]) {
+			r.Add(BadRating, at, "name and from are required")
+		}
+		if len(tiers) <= maxTiers {
+			tiers = append(tiers, t)
+		}
+	})
+	if n > maxTiers {
+		r.Add(BadRating, at, "%d tiers, at most %d are allowed", n, maxTiers)
+	}
+	return tiers
+}
+
+func isPrintable(name string) bool {
+	return name != "" && utf8.ValidString(name) &&
+		!strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
 func (r *Reader) season(at Path, rule *pb.RatingRule) {
 	rule.Keep = 1
 	given, ok := r.Object(at,
 		Member{"name", func(at Path) {
 			text, ok := r.Text(at)
-			if ok && !isRatingName(text) {
+			if ok && !IsRatingName(text) {
 				r.Add(BadRating, at, "1 to %d letters, digits, '.', '_' and '-' are expected", longestRating)
 			}
 			rule.Season = text

@@ -2,7 +2,6 @@ package rating
 
 import (
 	"fmt"
-	"math"
 	"time"
 )
 
@@ -93,11 +92,8 @@ type Replay struct {
 	games int
 	last  time.Time
 	// losses has the loss of each match that was judged, in order.
-	losses  []float64
-	squares float64
-	right   float64
-	pairs   float64
-	deciles [10]Decile
+	losses []float64
+	judged Judged
 }
 
 // record is what a replay knows of a player.
@@ -138,7 +134,9 @@ func (p *Replay) Add(r *Result) error {
 		return known.rating
 	})
 	if judged {
-		p.judge(teams)
+		one := Judge(p.model, teams)
+		p.losses = append(p.losses, one.Loss/one.Sum().Pairs)
+		p.judged.Add(&one)
 	}
 	for i, team := range p.model.Rate(teams) {
 		for j, after := range team {
@@ -147,46 +145,6 @@ func (p *Replay) Add(r *Result) error {
 		}
 	}
 	return nil
-}
-
-// judge compares the odds of each pair of teams with what became of them. A draw is half of a win for each.
-func (p *Replay) judge(teams []Team) {
-	loss, pairs := 0.0, 0.0
-	for i := range teams {
-		for j := range i {
-			a, b := teams[j], teams[i]
-			outcome := 0.5
-			switch {
-			case a.Rank < b.Rank:
-				outcome = 1
-			case a.Rank > b.Rank:
-				outcome = 0
-			}
-			odds := p.model.Odds([]Team{a, b})[0]
-			if odds < 0.5 { // from the favorite's side, so that the order of teams does not matter
-				odds, outcome = 1-odds, 1-outcome
-			}
-			sure := min(odds, 1-1e-9)
-			loss -= outcome*math.Log(sure) + (1-outcome)*math.Log1p(-sure)
-			p.squares += (odds - outcome) * (odds - outcome)
-			p.right += outcome
-			pairs++
-			d := &p.deciles[min(int(odds*10), 9)]
-			d.Pairs++
-			d.Odds += odds
-			d.Won += outcome
-		}
-	}
-	p.pairs += pairs
-	p.losses = append(p.losses, loss/pairs)
-}
-
-// Decile is what became of the pairs of teams for whose favorite the model gave odds in a tenth of what there is.
-type Decile struct {
-	Pairs float64 `json:"pairs"`
-	// Odds is the mean that was predicted, and Won the share that the favorites won.
-	Odds float64 `json:"odds"`
-	Won  float64 `json:"won"`
 }
 
 // Verdict says how good the odds of a replay were.
@@ -199,8 +157,8 @@ type Verdict struct {
 	Brier float64 `json:"brier"`
 	// FavoriteWon is the share of pairs of teams that the favorite won.
 	FavoriteWon float64 `json:"favoriteWon"`
-	// Calibration has the deciles that any pair was in, from even odds upwards.
-	Calibration []Decile `json:"calibration"`
+	// Calibration has the buckets that any pair was in, from even odds upwards, with their means.
+	Calibration []Bucket `json:"calibration"`
 }
 
 // Verdict returns the verdict on what was added so far; its numbers are 0 when no match was judged.
@@ -212,10 +170,11 @@ func (p *Replay) Verdict() Verdict {
 	for _, loss := range p.losses {
 		v.LogLoss += loss / float64(len(p.losses))
 	}
-	v.Brier, v.FavoriteWon = p.squares/p.pairs, p.right/p.pairs
-	for _, d := range p.deciles {
-		if d.Pairs > 0 {
-			v.Calibration = append(v.Calibration, Decile{d.Pairs, d.Odds / d.Pairs, d.Won / d.Pairs})
+	all := p.judged.Sum()
+	v.Brier, v.FavoriteWon = p.judged.Squares/all.Pairs, all.Won/all.Pairs
+	for _, b := range p.judged.Buckets {
+		if b.Pairs > 0 {
+			v.Calibration = append(v.Calibration, b.Means())
 		}
 	}
 	return v

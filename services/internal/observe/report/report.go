@@ -1,5 +1,6 @@
 // Package report keeps how good the matches of a project were: how many there were, how long their tickets waited, how
-// far attributes differ in them, and what functions measured. It keeps counts and distributions, no match by itself.
+// far attributes differ in them, what functions measured, and whether odds came true. It keeps counts, sums and
+// distributions, no match by itself.
 //
 // Time is divided into slots of five minutes, of which a day's are kept, and beside them into slots of an hour, for 30
 // days, and of a day, for 90. A slot has a bound in bytes, and each config may use as much of it as it leaves free: one
@@ -122,8 +123,10 @@ type Book struct {
 
 // series are matches with the same key.
 type series struct {
-	matches, tickets, players int64
-	distributions             map[named]*distribution
+	matches, tickets, players    int64
+	results, resultPlayers, left int64
+	distributions                map[named]*distribution
+	odds                         []Odds // in order of their ratings
 }
 
 type named struct{ kind, name string }
@@ -236,10 +239,13 @@ func (b *Book) Message() *pb.ReportSlot {
 		one := &pb.ReportSeries{
 			Config: key.Config, Revision: key.Revision, Function: key.Function, Upload: key.Upload, Queue: key.Queue,
 			Region: key.Region, Party: int32(key.Party), Canary: key.Canary, Matches: s.matches, Tickets: s.tickets,
-			Players: s.players,
+			Players: s.players, Results: s.results, ResultPlayers: s.resultPlayers, Left: s.left,
 		}
 		for of, d := range s.distributions {
 			one.Distributions = append(one.Distributions, d.message(of))
+		}
+		for i := range s.odds {
+			one.Odds = append(one.Odds, s.odds[i].Message())
 		}
 		m.Series = append(m.Series, one)
 	}
@@ -256,22 +262,26 @@ func (b *Book) Merge(m *pb.ReportSlot) {
 			b.leftOut += one.GetMatches()
 			continue
 		}
-		s.merge(one, func(name string) bool { return b.use(key.Config, distributionBytes+len(name)) },
+		s.merge(one, func(bytes int) bool { return b.use(key.Config, bytes) },
 			func() bool { return b.use(key.Config, bucketBytes) })
 	}
 }
 
-// merge adds what was stored. name is asked for each distribution that is new, and bucket for each bucket: what has no
-// room is left out.
-func (s *series) merge(m *pb.ReportSeries, name func(string) bool, bucket func() bool) {
+// merge adds what was stored. room is asked for each distribution and rating that is new, by its bytes, and bucket for
+// each bucket: what has no room is left out.
+func (s *series) merge(m *pb.ReportSeries, room func(bytes int) bool, bucket func() bool) {
 	s.matches += m.GetMatches()
 	s.tickets += m.GetTickets()
 	s.players += m.GetPlayers()
+	s.results += m.GetResults()
+	s.resultPlayers += m.GetResultPlayers()
+	s.left += m.GetLeft()
+	s.addOdds(m.GetOdds(), room)
 	for _, d := range m.GetDistributions() {
 		of := named{d.GetKind(), d.GetName()}
 		into := s.distributions[of]
 		if into == nil {
-			if !name(of.name) {
+			if !room(distributionBytes + len(of.name)) {
 				continue
 			}
 			into = &distribution{}

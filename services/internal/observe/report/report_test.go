@@ -213,6 +213,55 @@ func TestBooksOfOneSlotAreMerged(t *testing.T) {
 	}
 }
 
+// result is the event of a match's result, of a party of so many.
+func result(config string, party int32, odds ...*pb.RatingOdds) *pb.Event {
+	return &pb.Event{Config: config, Queue: "q", Outcome: &pb.MatchOutcome{Revision: 1, Party: party, Players: 4, Left: 1,
+		Odds: odds}}
+}
+
+// Outcomes are added up like matches, within the bound of a slot; a leader goes on with what was stored.
+func TestOutcomes(t *testing.T) {
+	one := &pb.RatingOdds{Rating: "skill", Loss: 0.5, Squares: 0.25, Buckets: []int32{3, 9}, Pairs: []int64{2, 1},
+		Odds: []float64{1.3, 0.97}, Won: []float64{1, 1}}
+	first, second := report.NewBook(1), report.NewBook(1)
+	m := match("q", 1)
+	first.Add(m)
+	first.AddOutcome(result("c", 1, one))
+	second.AddOutcome(result("c", 9, one, &pb.RatingOdds{Rating: "aim", Buckets: []int32{0}, Pairs: []int64{1},
+		Odds: []float64{0.5}, Won: []float64{0.5}}))
+	second.Merge(first.Message())
+	// What another program wrote breaks nothing.
+	second.Merge(&pb.ReportSlot{Series: []*pb.ReportSeries{{Config: "c", Odds: []*pb.RatingOdds{
+		{Rating: "skill", Buckets: []int32{-1, 10, 3, 4}, Pairs: []int64{1, 1, -1}, Odds: []float64{1, 1, 1},
+			Won: []float64{1, 1, 1}},
+		{Rating: "skill", Buckets: []int32{4}, Pairs: []int64{1}, Odds: []float64{1}}}}}})
+	got := rows(&report.Table{}, second)[0]
+	if got.Matches != 1 || got.Results != 2 || got.ResultPlayers != 8 || got.Left != 2 || len(got.Odds) != 2 {
+		t.Fatalf("%+v", got)
+	}
+	skill := got.Odds[1]
+	if got.Odds[0].Rating != "aim" || skill.Loss != 1 || skill.Squares != 0.5 || skill.Sum().Pairs != 6 ||
+		skill.Buckets[3].Pairs != 4 || skill.Buckets[9].Won != 2 {
+		t.Errorf("%+v", got.Odds)
+	}
+	divided := rows(&report.Table{By: []string{"party"}}, second)
+	if len(divided) != 3 || divided[1].Results != 1 || divided[2].Party != report.LargestParty || divided[2].Results != 1 {
+		t.Errorf("by party: %+v", divided)
+	}
+	full := report.NewBook(1)
+	for i := range 2000 {
+		full.AddOutcome(result("greedy", 1, &pb.RatingOdds{Rating: fmt.Sprint("r", i), Buckets: []int32{0}, Pairs: []int64{1},
+			Odds: []float64{0.5}, Won: []float64{1}}))
+	}
+	full.AddOutcome(result("modest", 1, one))
+	table := &report.Table{By: []string{"config"}}
+	got = rows(table, full)[1]
+	if size := proto.Size(full.Message()); size > 64<<10 || got.Config != "modest" || len(got.Odds) != 1 ||
+		table.LeftOut() < 1000 {
+		t.Errorf("%d bytes, %+v, %d left out", size, got, table.LeftOut())
+	}
+}
+
 func TestSlots(t *testing.T) {
 	at := time.UnixMilli(7 * report.SlotTime.Milliseconds())
 	if report.SlotOf(at) != 7 || report.SlotOf(at.Add(-time.Millisecond)) != 6 {

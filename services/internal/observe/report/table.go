@@ -38,6 +38,10 @@ type Row struct {
 	Key
 	Matches, Tickets, Players int64
 	Distributions             []Distribution
+	// Results is how many first results came, ResultPlayers how many players they have, and Left how many of those left
+	// before the end.
+	Results, ResultPlayers, Left int64
+	Odds                         []Odds
 }
 
 // Distribution is how values are spread.
@@ -69,7 +73,7 @@ func (t *Table) Add(number int64, slot *pb.ReportSlot) {
 			row = &series{distributions: map[named]*distribution{}}
 			t.rows[key] = row
 		}
-		row.merge(one, func(string) bool { return true }, t.room)
+		row.merge(one, func(int) bool { return t.room() }, t.room)
 	}
 }
 
@@ -114,7 +118,8 @@ func (t *Table) LeftOut() int64 { return t.leftOut }
 func (t *Table) Rows() []Row {
 	rows := make([]Row, 0, len(t.rows))
 	for key, s := range t.rows {
-		row := Row{Key: key, Matches: s.matches, Tickets: s.tickets, Players: s.players}
+		row := Row{Key: key, Matches: s.matches, Tickets: s.tickets, Players: s.players,
+			Results: s.results, ResultPlayers: s.resultPlayers, Left: s.left, Odds: s.odds}
 		for of, d := range s.distributions {
 			n := d.count()
 			if n == 0 {

@@ -2,10 +2,13 @@
 -- ratings are what the caller computed with.
 -- Full: runs
 -- Uses: time, change, result
--- KEYS: result, awaited, ratings, rated
+-- KEYS: result, awaited, ratings, rated, boards, then board… (of each name in board_names), steps… (of each player)
 -- ARGV: match_id, read (the version that the caller read), body, memory (for how many milliseconds after the first
---       result corrections are taken), event, rated_limit (how many players may have ratings), then player, its ratings
---       as the caller read them ('' = none), and as they are now…
+--       result corrections are taken), event, rated_limit (how many players may have ratings), age (for how many
+--       milliseconds after a match they are kept), most (how many players a leaderboard has), board_names (with spaces
+--       between; one after '!' goes), then player, its ratings as the caller read them ('' = none), and as they are
+--       now, its steps by the result before ('' = none), and by this one, its value in each leaderboard that stays
+--       ('-' = it is in none)…
 -- Result: 'ok'; or 'gone' (no result of it is awaited), 'final' (it is too late for a correction) or 'changed' (the
 --         match or a rating is not what the caller read): then nothing is written
 local lineup, version, first = unpack(redis.call('HMGET', result, PLAYERS, VERSION, FIRST_TRY))
@@ -17,7 +20,7 @@ elseif (version or '0') ~= read then
 elseif first and now > first + memory then
   return 'final'
 end
-for a = first_arg, #ARGV, 3 do
+for a = first_arg, #ARGV, 6 do
   if (redis.call('HGET', ratings, ARGV[a]) or '') ~= ARGV[a + 1] then
     return 'changed'
   end
@@ -26,12 +29,54 @@ first = first or now
 redis.call('HSET', result, BODY, body, VERSION, (version or 0) + 1, FIRST_TRY, first)
 redis.call('ZADD', awaited, first + memory, match_id)
 end_running(lineup, match_id)
-for a = first_arg, #ARGV, 3 do
-  local is_known = ARGV[a + 1] ~= ''
-  if is_known or redis.call('ZCARD', rated) < tonumber(rated_limit) then
-    redis.call('HSET', ratings, ARGV[a], ARGV[a + 2])
-    redis.call('ZADD', rated, now, ARGV[a])
+
+local key, open, names = first_key, {}, {}
+for gone, name in string.gmatch(board_names, '(!?)(%S+)') do
+  if gone == '' then
+    open[#open + 1], names[#names + 1] = KEYS[key], name
+  else
+    redis.call('DEL', KEYS[key])
+    redis.call('ZREM', boards, name)
   end
+  key = key + 1
+end
+
+-- note_steps keeps what a player's last 32 matches did to ratings. A correction stays in its place.
+local function note_steps(steps, was, is)
+  if was ~= '' then
+    if is ~= '' then
+      redis.call('LINSERT', steps, 'BEFORE', was, is)
+    end
+    redis.call('LREM', steps, -1, was)
+  elseif is ~= '' and redis.call('LPUSH', steps, is) > 32 then
+    redis.call('RPOP', steps)
+  end
+  redis.call('PEXPIRE', steps, age)
+end
+
+for a = first_arg, #ARGV, 6 do
+  local player = ARGV[a]
+  if ARGV[a + 1] ~= '' or redis.call('ZCARD', rated) < tonumber(rated_limit) then
+    redis.call('HSET', ratings, player, ARGV[a + 2])
+    redis.call('ZADD', rated, now, player)
+    note_steps(KEYS[key], ARGV[a + 3], ARGV[a + 4])
+    local b = 0
+    for value in string.gmatch(ARGV[a + 5], '%S+') do
+      b = b + 1
+      if value == '-' then
+        redis.call('ZREM', open[b], player)
+      else
+        redis.call('ZADD', open[b], value, player)
+      end
+    end
+  end
+  key = key + 1
+end
+for b, board in ipairs(open) do
+  redis.call('ZREMRANGEBYRANK', board, 0, -1 - most)
+  redis.call('PEXPIRE', board, age)
+  redis.call('ZADD', boards, now, names[b])
+  redis.call('PEXPIRE', boards, age)
 end
 append_history({event, ''}, 0)
 return 'ok'

@@ -16,7 +16,7 @@ func plainCalls() []string {
 	return []string{
 		"deleteTicket", "listRegions", "myParty", "getParty", "disbandParty", "setPartyLeader", "renewPartyCode",
 		"stopPartySearch", "captureRun", "explainTicket", "getMatch", "reportResult", "runningMatch",
-		"playerRatings", "listConfigs", "deleteConfig", "configHistory",
+		"playerRatings", "ratingHistory", "listConfigs", "deleteConfig", "configHistory",
 		"erasePlayer", "listQueues",
 		"settingsHistory", "listFunctions", "getFunction", "deleteFunction", "getFunctionVersions", "rollbackFunction",
 		"shadowFunction", "canaryFunction", "promoteFunction", "setFunctionReturn", "restartFunctions", "approveBackfill",
@@ -38,6 +38,7 @@ func api(root string) (map[string]string, error) {
 		undecoded: []string{"ConfigChange.config", "SettingsChange.settings"},
 		// Calls that are written by hand have these.
 		needed: []string{"Ticket", "ProjectSettings", "Config", "CheckedConfig", "EventPage", "WaitingPage", "MatchPage", "BackfillPage", "ChangePage", "MatchReport",
+			"Leaderboard",
 			"BackfillRequest", "BackfillTicket", "LogLine", "Validation"},
 	}
 	calls := sdk.methods(plainCalls())
