@@ -120,6 +120,11 @@ func (s *service) exportOf(ctx context.Context, project, player string) (*respon
 	for _, r := range ratings {
 		doc.Ratings = append(doc.Ratings, response.NewRating(r))
 	}
+	standing, err := s.Store.StandingOf(ctx, project, player)
+	if err != nil {
+		return nil, err
+	}
+	doc.Standing = response.NewStanding(standing)
 	if p, err := s.partyOf(ctx, project, player); err != nil {
 		return nil, err
 	} else if p != nil {
@@ -212,6 +217,9 @@ func (s *service) eraseOf(ctx context.Context, project, player string) (*respons
 	}
 	// The last: a result that comes before the player is out of its match writes ratings.
 	if done.Ratings, err = s.Store.ForgetRatings(ctx, project, player); err != nil {
+		return nil, err
+	}
+	if err := s.Store.ForgetOpponent(ctx, project, player); err != nil {
 		return nil, err
 	}
 	penalties := &response.PlayerExport{Player: player, Complete: true}

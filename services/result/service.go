@@ -58,6 +58,9 @@ func (s *service) routes(e *echo.Echo) {
 	e.GET(web.Base+"/players/:player/match", s.running, s.Verifier.Require(auth.Player, auth.Service))
 	e.GET(web.Base+"/players/:player/ratings", s.ratings,
 		s.Verifier.RequireLook(auth.Player, auth.Service, auth.Developer))
+	standing := web.Base + "/players/:player/standing"
+	e.GET(standing, s.standing, s.Verifier.RequireLook(auth.Service, auth.Developer))
+	e.PUT(standing, s.setStanding, s.Verifier.Require(auth.Service, auth.Developer))
 }
 
 // mayReport refuses callers that may not report results.

@@ -2389,7 +2389,9 @@ type MatchResult struct {
 	Time        int64 `protobuf:"varint,3,opt,name=time,proto3" json:"time,omitempty"`
 	Corrections int32 `protobuf:"varint,4,opt,name=corrections,proto3" json:"corrections,omitempty"`
 	// changes are what it did to ratings, by player and rating.
-	Changes       []*RatingChange `protobuf:"bytes,5,rep,name=changes,proto3" json:"changes,omitempty"`
+	Changes []*RatingChange `protobuf:"bytes,5,rep,name=changes,proto3" json:"changes,omitempty"`
+	// standing: the games of its players count it.
+	Standing      bool `protobuf:"varint,20,opt,name=standing,proto3" json:"standing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2457,6 +2459,13 @@ func (x *MatchResult) GetChanges() []*RatingChange {
 		return x.Changes
 	}
 	return nil
+}
+
+func (x *MatchResult) GetStanding() bool {
+	if x != nil {
+		return x.Standing
+	}
+	return false
 }
 
 // ResultTeam is a team of a match that is over. Equal ranks drew; the least is the best.
@@ -3111,7 +3120,9 @@ type ProjectSettings struct {
 	// webhooks are where events are sent, in the order of their names.
 	Webhooks []*Webhook `protobuf:"bytes,20,rep,name=webhooks,proto3" json:"webhooks,omitempty"`
 	// ratings are what the service computes of players, in the order of the names.
-	Ratings       []*RatingRule `protobuf:"bytes,10,rep,name=ratings,proto3" json:"ratings,omitempty"`
+	Ratings []*RatingRule `protobuf:"bytes,10,rep,name=ratings,proto3" json:"ratings,omitempty"`
+	// standing is what the service keeps of players beside ratings; absent when nothing is said.
+	Standing      *StandingRules `protobuf:"bytes,21,opt,name=standing,proto3" json:"standing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3216,6 +3227,147 @@ func (x *ProjectSettings) GetRatings() []*RatingRule {
 	return nil
 }
 
+func (x *ProjectSettings) GetStanding() *StandingRules {
+	if x != nil {
+		return x.Standing
+	}
+	return nil
+}
+
+// StandingRules say what the service keeps of players beside ratings, and writes into their tickets.
+type StandingRules struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// games and left: how many results a player is in, and how many of these matches the player left early.
+	Games bool `protobuf:"varint,1,opt,name=games,proto3" json:"games,omitempty"`
+	Left  bool `protobuf:"varint,2,opt,name=left,proto3" json:"left,omitempty"`
+	// recent is how many of the last opponents are kept; 0 for none.
+	Recent int64 `protobuf:"varint,3,opt,name=recent,proto3" json:"recent,omitempty"`
+	// numbers are what a game service or a developer sets, in the order of the names.
+	Numbers       []*StandingNumber `protobuf:"bytes,4,rep,name=numbers,proto3" json:"numbers,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StandingRules) Reset() {
+	*x = StandingRules{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StandingRules) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StandingRules) ProtoMessage() {}
+
+func (x *StandingRules) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StandingRules.ProtoReflect.Descriptor instead.
+func (*StandingRules) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *StandingRules) GetGames() bool {
+	if x != nil {
+		return x.Games
+	}
+	return false
+}
+
+func (x *StandingRules) GetLeft() bool {
+	if x != nil {
+		return x.Left
+	}
+	return false
+}
+
+func (x *StandingRules) GetRecent() int64 {
+	if x != nil {
+		return x.Recent
+	}
+	return 0
+}
+
+func (x *StandingRules) GetNumbers() []*StandingNumber {
+	if x != nil {
+		return x.Numbers
+	}
+	return nil
+}
+
+type StandingNumber struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// start is the number of players for whom none is set.
+	Start float64 `protobuf:"fixed64,2,opt,name=start,proto3" json:"start,omitempty"`
+	// ticket is least, greatest or mean: which of the numbers of its players a ticket has.
+	Ticket        string `protobuf:"bytes,3,opt,name=ticket,proto3" json:"ticket,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StandingNumber) Reset() {
+	*x = StandingNumber{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StandingNumber) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StandingNumber) ProtoMessage() {}
+
+func (x *StandingNumber) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StandingNumber.ProtoReflect.Descriptor instead.
+func (*StandingNumber) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *StandingNumber) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *StandingNumber) GetStart() float64 {
+	if x != nil {
+		return x.Start
+	}
+	return 0
+}
+
+func (x *StandingNumber) GetTicket() string {
+	if x != nil {
+		return x.Ticket
+	}
+	return ""
+}
+
 // Webhook is where events of a project are sent.
 type Webhook struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3231,7 +3383,7 @@ type Webhook struct {
 
 func (x *Webhook) Reset() {
 	*x = Webhook{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[36]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3243,7 +3395,7 @@ func (x *Webhook) String() string {
 func (*Webhook) ProtoMessage() {}
 
 func (x *Webhook) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[36]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3256,7 +3408,7 @@ func (x *Webhook) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Webhook.ProtoReflect.Descriptor instead.
 func (*Webhook) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{36}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Webhook) GetName() string {
@@ -3300,7 +3452,7 @@ type WebhookSecrets struct {
 
 func (x *WebhookSecrets) Reset() {
 	*x = WebhookSecrets{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[37]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3312,7 +3464,7 @@ func (x *WebhookSecrets) String() string {
 func (*WebhookSecrets) ProtoMessage() {}
 
 func (x *WebhookSecrets) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[37]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3325,7 +3477,7 @@ func (x *WebhookSecrets) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WebhookSecrets.ProtoReflect.Descriptor instead.
 func (*WebhookSecrets) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{37}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *WebhookSecrets) GetCurrent() []byte {
@@ -3378,7 +3530,7 @@ type RatingRule struct {
 
 func (x *RatingRule) Reset() {
 	*x = RatingRule{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[38]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3390,7 +3542,7 @@ func (x *RatingRule) String() string {
 func (*RatingRule) ProtoMessage() {}
 
 func (x *RatingRule) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[38]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3403,7 +3555,7 @@ func (x *RatingRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RatingRule.ProtoReflect.Descriptor instead.
 func (*RatingRule) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{38}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *RatingRule) GetName() string {
@@ -3515,15 +3667,17 @@ func (x *RatingRule) GetProvisional() float64 {
 type AcceptanceRules struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// first_pause and longest_pause are in milliseconds, 0 for none: each pause is twice as long as the one before.
-	FirstPause    int64 `protobuf:"varint,1,opt,name=first_pause,json=firstPause,proto3" json:"first_pause,omitempty"`
-	LongestPause  int64 `protobuf:"varint,2,opt,name=longest_pause,json=longestPause,proto3" json:"longest_pause,omitempty"`
+	FirstPause   int64 `protobuf:"varint,1,opt,name=first_pause,json=firstPause,proto3" json:"first_pause,omitempty"`
+	LongestPause int64 `protobuf:"varint,2,opt,name=longest_pause,json=longestPause,proto3" json:"longest_pause,omitempty"`
+	// leavers: players who left a match early pause, too.
+	Leavers       bool `protobuf:"varint,3,opt,name=leavers,proto3" json:"leavers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *AcceptanceRules) Reset() {
 	*x = AcceptanceRules{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[39]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3535,7 +3689,7 @@ func (x *AcceptanceRules) String() string {
 func (*AcceptanceRules) ProtoMessage() {}
 
 func (x *AcceptanceRules) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[39]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3548,7 +3702,7 @@ func (x *AcceptanceRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AcceptanceRules.ProtoReflect.Descriptor instead.
 func (*AcceptanceRules) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{39}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *AcceptanceRules) GetFirstPause() int64 {
@@ -3563,6 +3717,13 @@ func (x *AcceptanceRules) GetLongestPause() int64 {
 		return x.LongestPause
 	}
 	return 0
+}
+
+func (x *AcceptanceRules) GetLeavers() bool {
+	if x != nil {
+		return x.Leavers
+	}
+	return false
 }
 
 // TicketRules say how many tickets a player may have, and whether they are listed.
@@ -3590,7 +3751,7 @@ type TicketRules struct {
 
 func (x *TicketRules) Reset() {
 	*x = TicketRules{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[40]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3602,7 +3763,7 @@ func (x *TicketRules) String() string {
 func (*TicketRules) ProtoMessage() {}
 
 func (x *TicketRules) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[40]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3615,7 +3776,7 @@ func (x *TicketRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TicketRules.ProtoReflect.Descriptor instead.
 func (*TicketRules) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{40}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *TicketRules) GetPlayerLimit() int64 {
@@ -3681,7 +3842,7 @@ type AttributeRule struct {
 
 func (x *AttributeRule) Reset() {
 	*x = AttributeRule{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[41]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3693,7 +3854,7 @@ func (x *AttributeRule) String() string {
 func (*AttributeRule) ProtoMessage() {}
 
 func (x *AttributeRule) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[41]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3706,7 +3867,7 @@ func (x *AttributeRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttributeRule.ProtoReflect.Descriptor instead.
 func (*AttributeRule) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{41}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *AttributeRule) GetAttribute() string {
@@ -3745,7 +3906,7 @@ type PropertyRule struct {
 
 func (x *PropertyRule) Reset() {
 	*x = PropertyRule{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[42]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3757,7 +3918,7 @@ func (x *PropertyRule) String() string {
 func (*PropertyRule) ProtoMessage() {}
 
 func (x *PropertyRule) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[42]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3770,7 +3931,7 @@ func (x *PropertyRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PropertyRule.ProtoReflect.Descriptor instead.
 func (*PropertyRule) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{42}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *PropertyRule) GetProperty() string {
@@ -3808,7 +3969,7 @@ type Waits struct {
 
 func (x *Waits) Reset() {
 	*x = Waits{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[43]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3820,7 +3981,7 @@ func (x *Waits) String() string {
 func (*Waits) ProtoMessage() {}
 
 func (x *Waits) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[43]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3833,7 +3994,7 @@ func (x *Waits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waits.ProtoReflect.Descriptor instead.
 func (*Waits) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{43}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Waits) GetAt() int64 {
@@ -3871,7 +4032,7 @@ type WaitClass struct {
 
 func (x *WaitClass) Reset() {
 	*x = WaitClass{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[44]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3883,7 +4044,7 @@ func (x *WaitClass) String() string {
 func (*WaitClass) ProtoMessage() {}
 
 func (x *WaitClass) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[44]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3896,7 +4057,7 @@ func (x *WaitClass) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitClass.ProtoReflect.Descriptor instead.
 func (*WaitClass) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{44}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *WaitClass) GetClass() uint64 {
@@ -3940,7 +4101,7 @@ type WaitEvidence struct {
 
 func (x *WaitEvidence) Reset() {
 	*x = WaitEvidence{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[45]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3952,7 +4113,7 @@ func (x *WaitEvidence) String() string {
 func (*WaitEvidence) ProtoMessage() {}
 
 func (x *WaitEvidence) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[45]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3965,7 +4126,7 @@ func (x *WaitEvidence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitEvidence.ProtoReflect.Descriptor instead.
 func (*WaitEvidence) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{45}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *WaitEvidence) GetWaited() []float32 {
@@ -4001,7 +4162,7 @@ type ReportSlot struct {
 
 func (x *ReportSlot) Reset() {
 	*x = ReportSlot{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[46]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4013,7 +4174,7 @@ func (x *ReportSlot) String() string {
 func (*ReportSlot) ProtoMessage() {}
 
 func (x *ReportSlot) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[46]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4026,7 +4187,7 @@ func (x *ReportSlot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportSlot.ProtoReflect.Descriptor instead.
 func (*ReportSlot) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{46}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ReportSlot) GetSeries() []*ReportSeries {
@@ -4066,7 +4227,7 @@ type ReportSeries struct {
 
 func (x *ReportSeries) Reset() {
 	*x = ReportSeries{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[47]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4078,7 +4239,7 @@ func (x *ReportSeries) String() string {
 func (*ReportSeries) ProtoMessage() {}
 
 func (x *ReportSeries) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[47]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4091,7 +4252,7 @@ func (x *ReportSeries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportSeries.ProtoReflect.Descriptor instead.
 func (*ReportSeries) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{47}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ReportSeries) GetConfig() string {
@@ -4194,7 +4355,7 @@ type ReportDistribution struct {
 
 func (x *ReportDistribution) Reset() {
 	*x = ReportDistribution{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[48]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4206,7 +4367,7 @@ func (x *ReportDistribution) String() string {
 func (*ReportDistribution) ProtoMessage() {}
 
 func (x *ReportDistribution) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[48]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4219,7 +4380,7 @@ func (x *ReportDistribution) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportDistribution.ProtoReflect.Descriptor instead.
 func (*ReportDistribution) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{48}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *ReportDistribution) GetKind() string {
@@ -4280,7 +4441,7 @@ type Capture struct {
 
 func (x *Capture) Reset() {
 	*x = Capture{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[49]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4292,7 +4453,7 @@ func (x *Capture) String() string {
 func (*Capture) ProtoMessage() {}
 
 func (x *Capture) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[49]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4305,7 +4466,7 @@ func (x *Capture) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Capture.ProtoReflect.Descriptor instead.
 func (*Capture) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{49}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *Capture) GetConfig() string {
@@ -4621,13 +4782,14 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"connection\x18\x06 \x01(\tR\n" +
 	"connection\x12\x14\n" +
 	"\x05seats\x18\a \x01(\bR\x05seats\x12\x16\n" +
-	"\x06renews\x18\b \x01(\bR\x06renews\"\xc1\x01\n" +
+	"\x06renews\x18\b \x01(\bR\x06renews\"\xdd\x01\n" +
 	"\vMatchResult\x12/\n" +
 	"\x05teams\x18\x01 \x03(\v2\x19.matchmaker.v1.ResultTeamR\x05teams\x12\x14\n" +
 	"\x05first\x18\x02 \x01(\x03R\x05first\x12\x12\n" +
 	"\x04time\x18\x03 \x01(\x03R\x04time\x12 \n" +
 	"\vcorrections\x18\x04 \x01(\x05R\vcorrections\x125\n" +
-	"\achanges\x18\x05 \x03(\v2\x1b.matchmaker.v1.RatingChangeR\achanges\"\xc1\x01\n" +
+	"\achanges\x18\x05 \x03(\v2\x1b.matchmaker.v1.RatingChangeR\achanges\x12\x1a\n" +
+	"\bstanding\x18\x14 \x01(\bR\bstanding\"\xc1\x01\n" +
 	"\n" +
 	"ResultTeam\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
@@ -4693,7 +4855,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x0fattribute_names\x18\x02 \x03(\tR\x0eattributeNames\x12)\n" +
 	"\x10attribute_values\x18\x03 \x03(\x01R\x0fattributeValues\x12\x12\n" +
 	"\x04team\x18\x05 \x01(\tR\x04team\x12\x12\n" +
-	"\x04role\x18\x06 \x01(\tR\x04roleJ\x04\b\x04\x10\x05\"\xef\x03\n" +
+	"\x04role\x18\x06 \x01(\tR\x04roleJ\x04\b\x04\x10\x05\"\xa9\x04\n" +
 	"\x0fProjectSettings\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x03R\brevision\x12\x18\n" +
 	"\achanged\x18\x02 \x01(\x03R\achanged\x12\x1d\n" +
@@ -4712,7 +4874,17 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"properties\x122\n" +
 	"\bwebhooks\x18\x14 \x03(\v2\x16.matchmaker.v1.WebhookR\bwebhooks\x123\n" +
 	"\aratings\x18\n" +
-	" \x03(\v2\x19.matchmaker.v1.RatingRuleR\aratings\"a\n" +
+	" \x03(\v2\x19.matchmaker.v1.RatingRuleR\aratings\x128\n" +
+	"\bstanding\x18\x15 \x01(\v2\x1c.matchmaker.v1.StandingRulesR\bstanding\"\x8a\x01\n" +
+	"\rStandingRules\x12\x14\n" +
+	"\x05games\x18\x01 \x01(\bR\x05games\x12\x12\n" +
+	"\x04left\x18\x02 \x01(\bR\x04left\x12\x16\n" +
+	"\x06recent\x18\x03 \x01(\x03R\x06recent\x127\n" +
+	"\anumbers\x18\x04 \x03(\v2\x1d.matchmaker.v1.StandingNumberR\anumbers\"R\n" +
+	"\x0eStandingNumber\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05start\x18\x02 \x01(\x01R\x05start\x12\x16\n" +
+	"\x06ticket\x18\x03 \x01(\tR\x06ticket\"a\n" +
 	"\aWebhook\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
 	"\x03url\x18\x02 \x01(\tR\x03url\x12\x16\n" +
@@ -4742,11 +4914,12 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x06season\x18\r \x01(\tR\x06season\x12\x12\n" +
 	"\x04keep\x18\x0e \x01(\x01R\x04keep\x12 \n" +
 	"\vprovisional\x18\x0f \x01(\x01R\vprovisionalB\t\n" +
-	"\a_margin\"W\n" +
+	"\a_margin\"q\n" +
 	"\x0fAcceptanceRules\x12\x1f\n" +
 	"\vfirst_pause\x18\x01 \x01(\x03R\n" +
 	"firstPause\x12#\n" +
-	"\rlongest_pause\x18\x02 \x01(\x03R\flongestPause\"\xe5\x01\n" +
+	"\rlongest_pause\x18\x02 \x01(\x03R\flongestPause\x12\x18\n" +
+	"\aleavers\x18\x03 \x01(\bR\aleavers\"\xe5\x01\n" +
 	"\vTicketRules\x12!\n" +
 	"\fplayer_limit\x18\x01 \x01(\x03R\vplayerLimit\x12!\n" +
 	"\fwhen_reached\x18\x02 \x01(\tR\vwhenReached\x12\x16\n" +
@@ -4823,7 +4996,7 @@ func file_matchmaker_v1_record_proto_rawDescGZIP() []byte {
 	return file_matchmaker_v1_record_proto_rawDescData
 }
 
-var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 55)
+var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 57)
 var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*Ticket)(nil),             // 0: matchmaker.v1.Ticket
 	(*Player)(nil),             // 1: matchmaker.v1.Player
@@ -4861,33 +5034,35 @@ var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*Roster)(nil),             // 33: matchmaker.v1.Roster
 	(*RosterPlayer)(nil),       // 34: matchmaker.v1.RosterPlayer
 	(*ProjectSettings)(nil),    // 35: matchmaker.v1.ProjectSettings
-	(*Webhook)(nil),            // 36: matchmaker.v1.Webhook
-	(*WebhookSecrets)(nil),     // 37: matchmaker.v1.WebhookSecrets
-	(*RatingRule)(nil),         // 38: matchmaker.v1.RatingRule
-	(*AcceptanceRules)(nil),    // 39: matchmaker.v1.AcceptanceRules
-	(*TicketRules)(nil),        // 40: matchmaker.v1.TicketRules
-	(*AttributeRule)(nil),      // 41: matchmaker.v1.AttributeRule
-	(*PropertyRule)(nil),       // 42: matchmaker.v1.PropertyRule
-	(*Waits)(nil),              // 43: matchmaker.v1.Waits
-	(*WaitClass)(nil),          // 44: matchmaker.v1.WaitClass
-	(*WaitEvidence)(nil),       // 45: matchmaker.v1.WaitEvidence
-	(*ReportSlot)(nil),         // 46: matchmaker.v1.ReportSlot
-	(*ReportSeries)(nil),       // 47: matchmaker.v1.ReportSeries
-	(*ReportDistribution)(nil), // 48: matchmaker.v1.ReportDistribution
-	(*Capture)(nil),            // 49: matchmaker.v1.Capture
-	nil,                        // 50: matchmaker.v1.Ticket.PropertiesEntry
-	nil,                        // 51: matchmaker.v1.Player.PropertiesEntry
-	nil,                        // 52: matchmaker.v1.Config.PoolsEntry
-	nil,                        // 53: matchmaker.v1.Proposal.TicketPropertiesEntry
-	nil,                        // 54: matchmaker.v1.Backfill.PropertiesEntry
+	(*StandingRules)(nil),      // 36: matchmaker.v1.StandingRules
+	(*StandingNumber)(nil),     // 37: matchmaker.v1.StandingNumber
+	(*Webhook)(nil),            // 38: matchmaker.v1.Webhook
+	(*WebhookSecrets)(nil),     // 39: matchmaker.v1.WebhookSecrets
+	(*RatingRule)(nil),         // 40: matchmaker.v1.RatingRule
+	(*AcceptanceRules)(nil),    // 41: matchmaker.v1.AcceptanceRules
+	(*TicketRules)(nil),        // 42: matchmaker.v1.TicketRules
+	(*AttributeRule)(nil),      // 43: matchmaker.v1.AttributeRule
+	(*PropertyRule)(nil),       // 44: matchmaker.v1.PropertyRule
+	(*Waits)(nil),              // 45: matchmaker.v1.Waits
+	(*WaitClass)(nil),          // 46: matchmaker.v1.WaitClass
+	(*WaitEvidence)(nil),       // 47: matchmaker.v1.WaitEvidence
+	(*ReportSlot)(nil),         // 48: matchmaker.v1.ReportSlot
+	(*ReportSeries)(nil),       // 49: matchmaker.v1.ReportSeries
+	(*ReportDistribution)(nil), // 50: matchmaker.v1.ReportDistribution
+	(*Capture)(nil),            // 51: matchmaker.v1.Capture
+	nil,                        // 52: matchmaker.v1.Ticket.PropertiesEntry
+	nil,                        // 53: matchmaker.v1.Player.PropertiesEntry
+	nil,                        // 54: matchmaker.v1.Config.PoolsEntry
+	nil,                        // 55: matchmaker.v1.Proposal.TicketPropertiesEntry
+	nil,                        // 56: matchmaker.v1.Backfill.PropertiesEntry
 }
 var file_matchmaker_v1_record_proto_depIdxs = []int32{
-	50, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
+	52, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
 	1,  // 1: matchmaker.v1.Ticket.players:type_name -> matchmaker.v1.Player
-	51, // 2: matchmaker.v1.Player.properties:type_name -> matchmaker.v1.Player.PropertiesEntry
+	53, // 2: matchmaker.v1.Player.properties:type_name -> matchmaker.v1.Player.PropertiesEntry
 	5,  // 3: matchmaker.v1.Filter.segmentation:type_name -> matchmaker.v1.Segmentation
 	4,  // 4: matchmaker.v1.Pool.filters:type_name -> matchmaker.v1.Filter
-	52, // 5: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
+	54, // 5: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
 	7,  // 6: matchmaker.v1.Config.hosting:type_name -> matchmaker.v1.Hosting
 	10, // 7: matchmaker.v1.Config.report:type_name -> matchmaker.v1.Report
 	16, // 8: matchmaker.v1.Function.manifest:type_name -> matchmaker.v1.Manifest
@@ -4897,7 +5072,7 @@ var file_matchmaker_v1_record_proto_depIdxs = []int32{
 	13, // 12: matchmaker.v1.Function.canary_ended:type_name -> matchmaker.v1.CanaryEnd
 	16, // 13: matchmaker.v1.FunctionVersion.manifest:type_name -> matchmaker.v1.Manifest
 	17, // 14: matchmaker.v1.Proposal.teams:type_name -> matchmaker.v1.Team
-	53, // 15: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
+	55, // 15: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
 	18, // 16: matchmaker.v1.Proposal.hosting:type_name -> matchmaker.v1.HostingOverride
 	23, // 17: matchmaker.v1.Proposal.filling:type_name -> matchmaker.v1.Filling
 	20, // 18: matchmaker.v1.Proposal.measures:type_name -> matchmaker.v1.Measures
@@ -4914,26 +5089,28 @@ var file_matchmaker_v1_record_proto_depIdxs = []int32{
 	28, // 29: matchmaker.v1.ResultTeam.numbers:type_name -> matchmaker.v1.Number
 	28, // 30: matchmaker.v1.ResultPlayer.numbers:type_name -> matchmaker.v1.Number
 	7,  // 31: matchmaker.v1.GameServer.hosting:type_name -> matchmaker.v1.Hosting
-	54, // 32: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
+	56, // 32: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
 	33, // 33: matchmaker.v1.Backfill.roster:type_name -> matchmaker.v1.Roster
 	34, // 34: matchmaker.v1.Roster.players:type_name -> matchmaker.v1.RosterPlayer
-	41, // 35: matchmaker.v1.ProjectSettings.attributes:type_name -> matchmaker.v1.AttributeRule
-	40, // 36: matchmaker.v1.ProjectSettings.tickets:type_name -> matchmaker.v1.TicketRules
-	39, // 37: matchmaker.v1.ProjectSettings.acceptance:type_name -> matchmaker.v1.AcceptanceRules
-	42, // 38: matchmaker.v1.ProjectSettings.properties:type_name -> matchmaker.v1.PropertyRule
-	36, // 39: matchmaker.v1.ProjectSettings.webhooks:type_name -> matchmaker.v1.Webhook
-	38, // 40: matchmaker.v1.ProjectSettings.ratings:type_name -> matchmaker.v1.RatingRule
-	9,  // 41: matchmaker.v1.Waits.configs:type_name -> matchmaker.v1.Config
-	44, // 42: matchmaker.v1.Waits.classes:type_name -> matchmaker.v1.WaitClass
-	45, // 43: matchmaker.v1.WaitClass.seen:type_name -> matchmaker.v1.WaitEvidence
-	47, // 44: matchmaker.v1.ReportSlot.series:type_name -> matchmaker.v1.ReportSeries
-	48, // 45: matchmaker.v1.ReportSeries.distributions:type_name -> matchmaker.v1.ReportDistribution
-	6,  // 46: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
-	47, // [47:47] is the sub-list for method output_type
-	47, // [47:47] is the sub-list for method input_type
-	47, // [47:47] is the sub-list for extension type_name
-	47, // [47:47] is the sub-list for extension extendee
-	0,  // [0:47] is the sub-list for field type_name
+	43, // 35: matchmaker.v1.ProjectSettings.attributes:type_name -> matchmaker.v1.AttributeRule
+	42, // 36: matchmaker.v1.ProjectSettings.tickets:type_name -> matchmaker.v1.TicketRules
+	41, // 37: matchmaker.v1.ProjectSettings.acceptance:type_name -> matchmaker.v1.AcceptanceRules
+	44, // 38: matchmaker.v1.ProjectSettings.properties:type_name -> matchmaker.v1.PropertyRule
+	38, // 39: matchmaker.v1.ProjectSettings.webhooks:type_name -> matchmaker.v1.Webhook
+	40, // 40: matchmaker.v1.ProjectSettings.ratings:type_name -> matchmaker.v1.RatingRule
+	36, // 41: matchmaker.v1.ProjectSettings.standing:type_name -> matchmaker.v1.StandingRules
+	37, // 42: matchmaker.v1.StandingRules.numbers:type_name -> matchmaker.v1.StandingNumber
+	9,  // 43: matchmaker.v1.Waits.configs:type_name -> matchmaker.v1.Config
+	46, // 44: matchmaker.v1.Waits.classes:type_name -> matchmaker.v1.WaitClass
+	47, // 45: matchmaker.v1.WaitClass.seen:type_name -> matchmaker.v1.WaitEvidence
+	49, // 46: matchmaker.v1.ReportSlot.series:type_name -> matchmaker.v1.ReportSeries
+	50, // 47: matchmaker.v1.ReportSeries.distributions:type_name -> matchmaker.v1.ReportDistribution
+	6,  // 48: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
+	49, // [49:49] is the sub-list for method output_type
+	49, // [49:49] is the sub-list for method input_type
+	49, // [49:49] is the sub-list for extension type_name
+	49, // [49:49] is the sub-list for extension extendee
+	0,  // [0:49] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_record_proto_init() }
@@ -4947,14 +5124,14 @@ func file_matchmaker_v1_record_proto_init() {
 	file_matchmaker_v1_record_proto_msgTypes[27].OneofWrappers = []any{}
 	file_matchmaker_v1_record_proto_msgTypes[29].OneofWrappers = []any{}
 	file_matchmaker_v1_record_proto_msgTypes[32].OneofWrappers = []any{}
-	file_matchmaker_v1_record_proto_msgTypes[38].OneofWrappers = []any{}
+	file_matchmaker_v1_record_proto_msgTypes[40].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_record_proto_rawDesc), len(file_matchmaker_v1_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   55,
+			NumMessages:   57,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

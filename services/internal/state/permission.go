@@ -67,7 +67,8 @@ func permissions() map[string]rights {
 	return map[string]rights{
 		catalog.Ticket: {
 			scripts: []lazyScript{projectAddScript, ticketCreateScript, ticketDeleteScript, acceptanceAnswerScript,
-				ticketHearScript, expireUnheardScript, rateAllowScript, rateChargeScript, resultPutScript, resultForgetScript},
+				ticketHearScript, expireUnheardScript, rateAllowScript, rateChargeScript, resultPutScript, resultForgetScript,
+				standingPutScript},
 			calls: "get mget hget hmget hkeys hgetall smembers exists zrange",
 			// Configs say why a ticket waits.
 			reads: []string{every.outcome(anyID), every.waits(), every.report(), every.configs(), every.revisions(),
@@ -145,7 +146,8 @@ func permissions() map[string]rights {
 		},
 		catalog.Party: {
 			scripts: []lazyScript{projectAddScript, partyPutScript, partyHearScript, partySweepScript, partySilentScript,
-				ticketCreateScript, ticketDeleteScript, ticketHearScript, ticketForgetScript, rateAllowScript, resultForgetScript},
+				ticketCreateScript, ticketDeleteScript, ticketHearScript, ticketForgetScript, rateAllowScript, resultForgetScript,
+				standingForgetScript},
 			// It looks for what is stored of a player in all keys.
 			calls:  "smembers hget hmget hgetall hkeys hvals exists scan pttl hdel zrem",
 			reads:  []string{every.outcome(anyID), every.backfill(anyID), every.joining(anyID), every.webhooks()},

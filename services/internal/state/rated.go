@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/match/definition"
 )
 
 // Fields of the records of tickets and their players.
@@ -24,9 +25,39 @@ const sigma = ".sigma"
 // ratedTicket says where a body has room for the ratings of the ticket's players: the script writes what is stored of
 // them. Each rating has two places, of its mean and its deviation; 0 where the ticket has a value of its own.
 type ratedTicket struct {
-	rules   []*pb.RatingRule
+	rules   []writtenRule
 	places  []int
 	players []ratedPlayer
+	// recent: the last opponents of its players are added.
+	recent bool
+}
+
+// writtenRule is what tickets have of their players: a rating, or a number of the standing.
+type writtenRule struct {
+	*pb.RatingRule // of a number it has the name and the mean
+
+	// combined says how a ticket's number comes from its players' (definition.Least…); "" for a rating.
+	combined string
+}
+
+// names are the attributes.
+func (r writtenRule) names() []string {
+	if r.combined != "" {
+		return []string{r.GetName()}
+	}
+	return []string{r.GetName(), r.GetName() + sigma}
+}
+
+// writtenRules are the rules of what a ticket has.
+func writtenRules(ratings []*pb.RatingRule, standing *pb.StandingRules) []writtenRule {
+	all := make([]writtenRule, 0, len(ratings))
+	for _, rule := range ratings {
+		all = append(all, writtenRule{rule, ""})
+	}
+	for _, n := range definition.StandingAttributes(standing) {
+		all = append(all, writtenRule{&pb.RatingRule{Name: n.GetName(), Mean: n.GetStart()}, n.GetTicket()})
+	}
+	return all
 }
 
 // ratedPlayer is a player of such a ticket. starts are the means that the player begins with.
@@ -44,10 +75,10 @@ type columns struct {
 
 // add adds the attributes of ratings, and returns for each of them its index, -1 for an attribute that was there. The
 // names stay sorted.
-func (c columns) add(rules []*pb.RatingRule, starts []float64) []int {
+func (c columns) add(rules []writtenRule, starts []float64) []int {
 	own := make([]bool, 2*len(rules))
 	for i, rule := range rules {
-		for j, name := range []string{rule.GetName(), rule.GetName() + sigma} {
+		for j, name := range rule.names() {
 			at, found := slices.BinarySearch(*c.names, name)
 			if found {
 				continue
@@ -59,8 +90,9 @@ func (c columns) add(rules []*pb.RatingRule, starts []float64) []int {
 	}
 	index := make([]int, 2*len(rules))
 	for i, rule := range rules {
-		for j, name := range []string{rule.GetName(), rule.GetName() + sigma} {
-			if index[2*i+j] = -1; own[2*i+j] {
+		index[2*i], index[2*i+1] = -1, -1
+		for j, name := range rule.names() {
+			if own[2*i+j] {
 				index[2*i+j], _ = slices.BinarySearch(*c.names, name)
 			}
 		}
@@ -69,7 +101,7 @@ func (c columns) add(rules []*pb.RatingRule, starts []float64) []int {
 }
 
 // startsOf are the means that ratings start with, for a player with these attributes, or of a ticket with the others.
-func startsOf(rules []*pb.RatingRule, all ...columns) []float64 {
+func startsOf(rules []writtenRule, all ...columns) []float64 {
 	starts := make([]float64, len(rules))
 	for i, rule := range rules {
 		starts[i] = rule.GetMean()
@@ -107,8 +139,9 @@ func placesOf(index []int, begin int) []int {
 // encodeRated adds to a ticket the ratings that its players start with, and encodes it with room for the ratings that
 // they have: the script that creates it reads them in the same step. Values are at the end of the bodies, so that the
 // places are known.
-func encodeRated(t *pb.Ticket, rules []*pb.RatingRule) (body []byte, rated *ratedTicket, err error) {
-	rated = &ratedTicket{rules: rules}
+func encodeRated(t *pb.Ticket, asked Creation) (body []byte, rated *ratedTicket, err error) {
+	rules := writtenRules(asked.Ratings, asked.Standing)
+	rated = &ratedTicket{rules: rules, recent: asked.Standing.GetRecent() > 0 && t.GetProperties()[definition.Recent] == nil}
 	own := columns{&t.AttributeNames, &t.AttributeValues}
 	starts := startsOf(rules, own)
 	players := make([]ratedPlayer, len(t.GetPlayers()))
@@ -144,8 +177,9 @@ func encodeRated(t *pb.Ticket, rules []*pb.RatingRule) (body []byte, rated *rate
 	return body, rated, nil
 }
 
-// ratingSlots says for scripts where the bodies of a group have room for ratings; "" for none. It has lines: R and a
-// rule, T and a ticket by its number in the group, from 1, and after that P and each of its players.
+// ratingSlots says for scripts where the bodies of a group have room for ratings; "" for none. It has lines: R and the
+// rule of a rating, S and a number of the standing, T and a ticket by its number in the group, from 1, after that P and
+// each of its players, and L and the most bytes of their last opponents.
 func ratingSlots(batch []*creation) string {
 	var rules, tickets strings.Builder
 	known := map[string]int{}
@@ -172,13 +206,19 @@ func ratingSlots(batch []*creation) string {
 			fmt.Fprintf(&tickets, "P %s %s\n", triples(p.places,
 				func(i int) string { return strconv.FormatFloat(p.starts[i], 'g', -1, 64) }), p.id)
 		}
+		if one.rated.recent {
+			fmt.Fprintf(&tickets, "L %d\n", ticketRecentBytes)
+		}
 	}
 	return rules.String() + tickets.String()
 }
 
 // ruleLine is a rule as scripts get it. The last number is 1 if players begin with an attribute, which is stored then.
-func ruleLine(rule *pb.RatingRule) string {
-	growth, byVolatility := growthOf(rule)
+func ruleLine(rule writtenRule) string {
+	if rule.combined != "" {
+		return fmt.Sprintf("S %s %s\n", rule.GetName(), rule.combined)
+	}
+	growth, byVolatility := growthOf(rule.RatingRule)
 	season, keep := rule.GetSeason(), rule.GetKeep()
 	if season == "" {
 		season, keep = noSeason, 1

@@ -95,7 +95,7 @@ func TestScriptHeadersAreWellFormed(t *testing.T) {
 // a full Redis locks itself: all that frees memory is written under a lease, and a lease needs some.
 func TestScriptsSayWhatTheyDoWhenRedisIsFull(t *testing.T) {
 	adding := []string{"ticketCreateScript", "backfillCreateScript", "projectAddScript", "waitsPutScript",
-		"reportPutScript"}
+		"reportPutScript", "standingPutScript"}
 	for name, s := range scriptsByVariable(t) {
 		want := "-- Full: runs\n"
 		if slices.Contains(adding, name) {

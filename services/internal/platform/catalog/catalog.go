@@ -68,7 +68,7 @@ func Services() []Service {
 			// Game servers read the public keys of seat passes.
 			Routes: []Route{
 				{Path: base + "/tickets(/events|/waiting|/[^/]+/explanation(/capture)?)?"},
-				{Path: base + "/(events|regions|queues|matches/[^/]+(/result)?|players/[^/]+/(match|ratings))"},
+				{Path: base + "/(events|regions|queues|matches/[^/]+(/result)?|players/[^/]+/(match|ratings|standing))"},
 				{Path: `/\.well-known/seat-keys\.json`},
 			},
 		},

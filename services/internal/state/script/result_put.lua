@@ -1,11 +1,12 @@
 -- Writes the result of a match, or a correction, and what comes of it for ratings: in one step, if the match and the
 -- ratings are what the caller computed with.
 -- Full: runs
--- Uses: time, change, result
+-- Uses: time, change, result, pause
 -- KEYS: result, awaited, ratings, rated
 -- ARGV: match_id, read (the version that the caller read), body, memory (for how many milliseconds after the first
---       result corrections are taken), event, rated_limit (how many players may have ratings), then player, its ratings
---       as the caller read them ('' = none), and as they are now…
+--       result corrections are taken), event, rated_limit (how many players may have ratings), leavers (with newlines
+--       between), first_pause, longest_pause (in milliseconds, 0 = they do not pause), pause_limit, then player, its
+--       ratings as the caller read them ('' = none), and as they are now…
 -- Result: 'ok'; or 'gone' (no result of it is awaited), 'final' (it is too late for a correction) or 'changed' (the
 --         match or a rating is not what the caller read): then nothing is written
 local lineup, version, first = unpack(redis.call('HMGET', result, PLAYERS, VERSION, FIRST_TRY))
@@ -33,5 +34,10 @@ for a = first_arg, #ARGV, 3 do
     redis.call('ZADD', rated, now, ARGV[a])
   end
 end
+local left = {}
+for name in string.gmatch(leavers, '[^\n]+') do
+  left[#left + 1] = name
+end
+pause(left, now)
 append_history({event, ''}, 0)
 return 'ok'

@@ -1,5 +1,6 @@
 -- Functions of ticket_create.lua for projects with ratings. The body of a ticket has room for the ratings of its
--- players, as doubles: rating_slots says where, see rated.go. All that is stored is read at once. They use time.
+-- players, as doubles: rating_slots says where, see rated.go. All that is stored is read at once. They use time, body
+-- and standing.
 -- Reads: ratings, rated, rating_slots, rated_limit
 local begun = {}
 
@@ -28,31 +29,6 @@ local function rating_of(stored, rule, start, now, begins)
   return start, rule.deviation
 end
 
--- double returns the eight bytes of a number, the least first (IEEE 754).
-local function double(n)
-  local sign, bytes = 0, {}
-  if n < 0 then
-    sign, n = 128, -n
-  end
-  local fraction, exponent = math.frexp(n)
-  fraction, exponent = (2 * fraction - 1) * 2 ^ 52, exponent + 1022
-  if n == 0 or exponent < 1 then
-    fraction, exponent = 0, 0
-  end
-  for i = 1, 6 do
-    bytes[i] = string.char(fraction % 256)
-    fraction = math.floor(fraction / 256)
-  end
-  return table.concat(bytes) .. string.char(exponent % 16 * 16 + fraction, sign + math.floor(exponent / 16))
-end
-
--- put writes a double into a body.
-local function put(t, place, value)
-  if place > 0 then
-    t.body = string.sub(t.body, 1, place - 1) .. double(value) .. string.sub(t.body, place + 8)
-  end
-end
-
 -- triples reads a list of three numbers each.
 local function triples(text)
   local all = {}
@@ -74,6 +50,12 @@ local function read_slots(tickets)
       end
       rules[#rules + 1] = {name = name, season = season, mean = n[1], deviation = n[2], volatility = n[3],
         growth = n[4], by_volatility = n[5], keep = n[6], starts = n[7] == 1}
+    elseif kind == 'S' then
+      local name, ticket = string.match(text, '^(%S+) (%S+)$')
+      rules[#rules + 1] = {name = name, is_number = true,
+        combine = ticket == 'least' and math.min or ticket == 'greatest' and math.max}
+    elseif kind == 'L' then
+      slots[#slots].recent = tonumber(text)
     elseif kind == 'T' then
       local number, places = string.match(text, '^(%d+) (.*)$')
       slots[#slots + 1] = {ticket = tickets[tonumber(number)], of = triples(places), players = {}}
@@ -91,31 +73,44 @@ local function read_slots(tickets)
   return rules, slots, stored
 end
 
--- rate writes the ratings of players into the bodies of their tickets. Those of a ticket are the mean of its players'.
+-- put_rating writes a rating of the players into their ticket, which has the mean of theirs. What players begin with
+-- is in begun.
+local function put_rating(slot, i, rule, stored, now)
+  local t, sum, variance = slot.ticket, 0, 0
+  for _, player in ipairs(slot.players) do
+    local begins, of = {}, player.of[i]
+    local mean, deviation = rating_of(stored[player.id], rule, of[1], now, begins)
+    put(t, of[2], mean)
+    put(t, of[3], deviation)
+    sum, variance = sum + mean, variance + deviation * deviation
+    if begins[1] then
+      local before = stored[player.id]
+      stored[player.id] = before == '' and begins[1] or before .. '\n' .. begins[1]
+      t.begun[player.id] = stored[player.id]
+    end
+  end
+  put(t, slot.of[i][2], sum / #slot.players)
+  put(t, slot.of[i][3], math.sqrt(variance / #slot.players))
+end
+
+-- rate writes the ratings and the standing of players into the bodies of their tickets.
 local function rate(tickets, now)
   if rating_slots == '' then
     return
   end
   local rules, slots, stored = read_slots(tickets)
   for _, slot in ipairs(slots) do
-    local t = slot.ticket
-    t.begun = {}
+    slot.ticket.begun = {}
     for i, own in ipairs(slot.of) do
-      local sum, variance = 0, 0
-      for _, player in ipairs(slot.players) do
-        local begins, of = {}, player.of[i]
-        local mean, deviation = rating_of(stored[player.id], rules[own[1]], of[1], now, begins)
-        put(t, of[2], mean)
-        put(t, of[3], deviation)
-        sum, variance = sum + mean, variance + deviation * deviation
-        if begins[1] then
-          local before = stored[player.id]
-          stored[player.id] = before == '' and begins[1] or before .. '\n' .. begins[1]
-          t.begun[player.id] = stored[player.id]
-        end
+      local rule = rules[own[1]]
+      if rule.is_number then
+        put_number(slot, i, rule, stored)
+      else
+        put_rating(slot, i, rule, stored, now)
       end
-      put(t, own[2], sum / #slot.players)
-      put(t, own[3], math.sqrt(variance / #slot.players))
+    end
+    if slot.recent then
+      put_recent(slot, stored, slot.recent)
     end
   end
 end

@@ -1,0 +1,35 @@
+-- Functions of ticket_create.lua that change the encoded body of a ticket.
+
+-- double returns the eight bytes of a number, the least first (IEEE 754).
+local function double(n)
+  local sign, bytes = 0, {}
+  if n < 0 then
+    sign, n = 128, -n
+  end
+  local fraction, exponent = math.frexp(n)
+  fraction, exponent = (2 * fraction - 1) * 2 ^ 52, exponent + 1022
+  if n == 0 or exponent < 1 then
+    fraction, exponent = 0, 0
+  end
+  for i = 1, 6 do
+    bytes[i] = string.char(fraction % 256)
+    fraction = math.floor(fraction / 256)
+  end
+  return table.concat(bytes) .. string.char(exponent % 16 * 16 + fraction, sign + math.floor(exponent / 16))
+end
+
+-- put writes a double into a body.
+local function put(t, place, value)
+  if place > 0 then
+    t.body = string.sub(t.body, 1, place - 1) .. double(value) .. string.sub(t.body, place + 8)
+  end
+end
+
+-- varint returns a number as the lengths of a body are encoded.
+local function varint(n)
+  local bytes = ''
+  while n > 127 do
+    bytes, n = bytes .. string.char(n % 128 + 128), math.floor(n / 128)
+  end
+  return bytes .. string.char(n)
+end
