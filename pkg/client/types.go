@@ -264,7 +264,7 @@ type StandingRules struct {
 
 // StandingNumber: A number of a player's standing.
 type StandingNumber struct {
-	// Of players for whom none was set. 0 without it.
+	// Of players without one that was set; 0 by default.
 	Start *float64 `json:"start,omitzero"`
 	// Which of its players' numbers a ticket has.
 	Ticket string `json:"ticket,omitzero"`
@@ -282,7 +282,7 @@ type AcceptanceRules struct {
 }
 
 // Pause: How long a player who declined a match, or did not answer it, gets no further ticket: a create is answered
-// 429. With `leavers` also a player who left a match, as its result says.
+// 429. With `leavers` also one that left a match, as its result says.
 type Pause struct {
 	// The first time; each time is twice as long.
 	Seconds int `json:"seconds"`

@@ -21,7 +21,7 @@ type Settings struct {
 	Silence       time.Duration `help:"A backfill ticket whose server has said nothing for this long is deleted." name:"backfill-silence" default:"1h" group:"backfill"`
 	BackfillFirst bool          `help:"Fill running games before new ones are opened, whatever the scores; without it the scores decide." negatable:"" default:"true" group:"backfill"`
 	Matches       int           `help:"Most matches of a project that wait for their servers; beyond it no tickets are claimed until some have one. 0 means no limit." default:"10000" name:"max-matches" group:"cycle"`
-	RatingAge     time.Duration `help:"Ratings of a player who has played no match for this long are deleted." name:"rating-age" default:"9600h" group:"tickets"`
+	RatingAge     time.Duration `help:"Ratings and standing of a player that did not change for this long are deleted." name:"rating-age" default:"9600h" group:"tickets"`
 	Waiting       time.Duration `help:"A ticket that has waited this long is taken for abandoned and deleted." default:"1h" name:"wait-limit" group:"tickets"`
 	Unserved      time.Duration `help:"How long a queue may be without a config before the tickets that wait in it end, where the project refuses such tickets." default:"20s" name:"unserved-grace" group:"tickets"`
 	ConfigHistory time.Duration `help:"How long it is kept what a config was before a change, and what a deleted one was." default:"720h" name:"config-history" group:"cycle"`

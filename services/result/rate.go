@@ -118,7 +118,7 @@ func rate(basis *state.ResultBasis, next *pb.MatchResult) ([]state.Rated, error)
 }
 
 // count counts a result in the standing of its players. A correction takes back what was counted, but for the opponents
-// of players who were in the result before.
+// of players of the result before.
 func count(basis *state.ResultBasis, next *pb.MatchResult, players map[string]*counted) {
 	before := map[string]bool{}
 	if basis.Result.GetStanding() {
@@ -151,7 +151,7 @@ func eachPlayer(teams []*pb.ResultTeam, players map[string]*counted, do func(int
 	}
 }
 
-// leaves is 1 for a player who left early.
+// leaves is 1 for a leaver.
 func leaves(p *pb.ResultPlayer) int {
 	if p.Left == nil {
 		return 0

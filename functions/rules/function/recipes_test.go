@@ -290,7 +290,7 @@ func playStanding(t *testing.T, settings string) {
 			t.Errorf("%s: %d matches", name, len(got))
 		}
 	}
-	// Of many who play five against five, nearly all play, and none where they should not.
+	// Nearly all of many players of five against five play, and none where they should not.
 	var many []fake.Ticket
 	for i := range 400 {
 		games, trust := 50.0, 1.0

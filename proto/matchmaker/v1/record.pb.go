@@ -3309,7 +3309,7 @@ func (x *StandingRules) GetNumbers() []*StandingNumber {
 type StandingNumber struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// start is the number of players for whom none is set.
+	// start is the number of players without one.
 	Start float64 `protobuf:"fixed64,2,opt,name=start,proto3" json:"start,omitempty"`
 	// ticket is least, greatest or mean: which of the numbers of its players a ticket has.
 	Ticket        string `protobuf:"bytes,3,opt,name=ticket,proto3" json:"ticket,omitempty"`
@@ -3669,7 +3669,7 @@ type AcceptanceRules struct {
 	// first_pause and longest_pause are in milliseconds, 0 for none: each pause is twice as long as the one before.
 	FirstPause   int64 `protobuf:"varint,1,opt,name=first_pause,json=firstPause,proto3" json:"first_pause,omitempty"`
 	LongestPause int64 `protobuf:"varint,2,opt,name=longest_pause,json=longestPause,proto3" json:"longest_pause,omitempty"`
-	// leavers: players who left a match early pause, too.
+	// leavers: leaving a match early is a reason to pause, too.
 	Leavers       bool `protobuf:"varint,3,opt,name=leavers,proto3" json:"leavers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -168,7 +168,8 @@ func (w *privacy) report(match string) {
 	must(w.t, err)
 	result := &pb.MatchResult{Teams: []*pb.ResultTeam{{Rank: 1, Players: []*pb.ResultPlayer{{Id: gone}, {Id: "bob"}}}},
 		Changes: []*pb.RatingChange{{Player: gone}}}
-	done, err := w.store.PutResult(w.t.Context(), project, m, result, []state.Rated{{gone, "", "skill - 26 7 0 1 5"}})
+	done, err := w.store.PutResult(w.t.Context(), project, m, result, []state.Rated{
+		{gone, "", "skill - 26 7 0 1 5\n!games 1"}, {"bob", "", "!games 1\n!recent\tcy\t" + gone}})
 	if err != nil || !done {
 		w.t.Fatal(done, err)
 	}

@@ -43,7 +43,7 @@ type Played struct {
 
 	stored  string // Tickets, as they are stored
 	version string
-	leave   Pauses // of players who left it
+	leave   Pauses // of its leavers
 }
 
 // awaitsOf is what scripts get of a match whose result is awaited; "" if none is. The server of a match that renews its
@@ -249,7 +249,7 @@ func (s *Store) PutResult(
 	return false, nil
 }
 
-// leaversOf are the players who left a match early.
+// leaversOf are the players that left a match early.
 func leaversOf(r *pb.MatchResult) (players []string) {
 	for _, t := range r.GetTeams() {
 		for _, p := range t.GetPlayers() {

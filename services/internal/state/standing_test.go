@@ -142,7 +142,7 @@ func TestStandingLimit(t *testing.T) {
 	})
 }
 
-// A player who left a match pauses, once, where the project wants it.
+// A leaver pauses, once, where the project wants it.
 func TestLeaversPause(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{History: 100})
