@@ -278,13 +278,20 @@ func TestResultGivesRatings(t *testing.T) {
 	check("bea", want[0][0].Mean, 1)
 }
 
-// BenchmarkResults reports results of matches of four players, with a rating: 2,000 a second are wanted.
+// BenchmarkResults reports results of matches of four players, with a rating, and with a standing besides: 2,000 a
+// second are wanted.
 func BenchmarkResults(b *testing.B) {
+	b.Run("ratings", func(b *testing.B) { benchmarkResults(b, nil) })
+	b.Run("standing", func(b *testing.B) { benchmarkResults(b, &pb.StandingRules{Games: true, Left: true, Recent: 5}) })
+}
+
+func benchmarkResults(b *testing.B, standing *pb.StandingRules) {
 	w := start(b)
 	rule, err := rating.Defaults(rating.PlackettLuce)
 	must(b, err)
 	must(b, w.store.PutSettings(b.Context(), "demo", &pb.ProjectSettings{Ratings: []*pb.RatingRule{{Name: "skill",
-		Model: rule.Model, Mean: rule.Mean, Deviation: rule.Deviation, Beta: rule.Beta, Tau: rule.Tau}}}, state.AnyRevision))
+		Model: rule.Model, Mean: rule.Mean, Deviation: rule.Deviation, Beta: rule.Beta, Tau: rule.Tau}},
+		Standing: standing}, state.AnyRevision))
 	ids := make([]string, b.N)
 	for i := range ids {
 		n := 4 * (i % 2500)

@@ -55,8 +55,8 @@ func TestStandingRefusals(t *testing.T) {
 		{"of a server", w.token(auth.Server, "demo", ""), "ada", fine, 403, "forbidden", "server tokens"},
 		{"of support", mint(issuer.Claims{Kind: auth.Developer, Subject: "s", Project: "demo", Role: "Support"}), "ada", fine,
 			403, "forbidden", "Support"},
-		{"that only reads", mint(issuer.Claims{Kind: auth.Service, Subject: "s", Project: "demo", Scope: auth.ScopeRead}), "ada",
-			fine, 403, "forbidden", "lacks the scope"},
+		{"that only reads", mint(issuer.Claims{Kind: auth.Service, Subject: "s", Project: "demo", Scope: auth.ScopeRead}),
+			"ada", fine, 403, "forbidden", "lacks the scope"},
 		{"of another project", w.token(auth.Service, "other", ""), "ada", fine, 403, "wrongProject", "project"},
 		{"of nobody", service, "a%0Ab", fine, 400, "invalid", "player: up to 256"},
 		{"no numbers", service, "ada", `{}`, 400, "invalid", "numbers: required"},
@@ -78,7 +78,8 @@ func TestStandingRefusals(t *testing.T) {
 	if got := w.standing("ada"); len(got.Numbers) > 0 {
 		t.Errorf("what was refused was set: %+v", got)
 	}
-	if status, text := w.send(http.MethodGet, w.token(auth.Player, "demo", ""), "/players/ada/standing", ""); status != 403 {
+	player := w.token(auth.Player, "demo", "")
+	if status, text := w.send(http.MethodGet, player, "/players/ada/standing", ""); status != 403 {
 		t.Errorf("a player reads it: %d %s", status, text)
 	}
 	// Many set other numbers at the same time, while results come: nothing is lost.

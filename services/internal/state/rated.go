@@ -38,24 +38,19 @@ type writtenRule struct {
 
 	// combined says how a ticket's number comes from its players' (definition.Least…); "" for a rating.
 	combined string
-}
-
-// names are the attributes.
-func (r writtenRule) names() []string {
-	if r.combined != "" {
-		return []string{r.GetName()}
-	}
-	return []string{r.GetName(), r.GetName() + sigma}
+	// names are the attributes.
+	names []string
 }
 
 // writtenRules are the rules of what a ticket has.
 func writtenRules(ratings []*pb.RatingRule, standing *pb.StandingRules) []writtenRule {
 	all := make([]writtenRule, 0, len(ratings))
 	for _, rule := range ratings {
-		all = append(all, writtenRule{rule, ""})
+		all = append(all, writtenRule{rule, "", []string{rule.GetName(), rule.GetName() + sigma}})
 	}
 	for _, n := range definition.StandingAttributes(standing) {
-		all = append(all, writtenRule{&pb.RatingRule{Name: n.GetName(), Mean: n.GetStart()}, n.GetTicket()})
+		rule := &pb.RatingRule{Name: n.GetName(), Mean: n.GetStart()}
+		all = append(all, writtenRule{rule, n.GetTicket(), []string{n.GetName()}})
 	}
 	return all
 }
@@ -77,21 +72,22 @@ type columns struct {
 // names stay sorted.
 func (c columns) add(rules []writtenRule, starts []float64) []int {
 	own := make([]bool, 2*len(rules))
+	*c.names, *c.values = slices.Clone(*c.names), slices.Clone(*c.values)
 	for i, rule := range rules {
-		for j, name := range rule.names() {
+		for j, name := range rule.names {
 			at, found := slices.BinarySearch(*c.names, name)
 			if found {
 				continue
 			}
 			own[2*i+j] = true
-			*c.names = slices.Insert(slices.Clone(*c.names), at, name)
-			*c.values = slices.Insert(slices.Clone(*c.values), at, []float64{starts[i], rule.GetDeviation()}[j])
+			*c.names = slices.Insert(*c.names, at, name)
+			*c.values = slices.Insert(*c.values, at, [2]float64{starts[i], rule.GetDeviation()}[j])
 		}
 	}
 	index := make([]int, 2*len(rules))
 	for i, rule := range rules {
 		index[2*i], index[2*i+1] = -1, -1
-		for j, name := range rule.names() {
+		for j, name := range rule.names {
 			if own[2*i+j] {
 				index[2*i+j], _ = slices.BinarySearch(*c.names, name)
 			}
@@ -125,7 +121,7 @@ func appendValues(to []byte, field protowire.Number, values []float64) (all []by
 	return to, begin
 }
 
-// placesOf are the places of values in a body, counted from 1, as Lua does; 0 for none.
+// placesOf are the places of values in a body, counted from 1; 0 for none.
 func placesOf(index []int, begin int) []int {
 	places := make([]int, len(index))
 	for i, at := range index {
@@ -136,12 +132,22 @@ func placesOf(index []int, begin int) []int {
 	return places
 }
 
+// countFromEnd counts places from the end of a body, as Lua does: most tickets then have the same.
+func countFromEnd(places []int, size int) {
+	for i, at := range places {
+		if at > 0 {
+			places[i] = size - at + 1
+		}
+	}
+}
+
 // encodeRated adds to a ticket the ratings that its players start with, and encodes it with room for the ratings that
 // they have: the script that creates it reads them in the same step. Values are at the end of the bodies, so that the
 // places are known.
 func encodeRated(t *pb.Ticket, asked Creation) (body []byte, rated *ratedTicket, err error) {
 	rules := writtenRules(asked.Ratings, asked.Standing)
-	rated = &ratedTicket{rules: rules, recent: asked.Standing.GetRecent() > 0 && t.GetProperties()[definition.Recent] == nil}
+	_, given := t.GetProperties()[definition.Recent]
+	rated = &ratedTicket{rules: rules, recent: asked.Standing.GetRecent() > 0 && !given}
 	own := columns{&t.AttributeNames, &t.AttributeValues}
 	starts := startsOf(rules, own)
 	players := make([]ratedPlayer, len(t.GetPlayers()))
@@ -173,6 +179,10 @@ func encodeRated(t *pb.Ticket, asked Creation) (body []byte, rated *ratedTicket,
 		players[i].places = placesOf(of[i], len(body)+begin)
 		body = append(body, one...)
 	}
+	for _, p := range players {
+		countFromEnd(p.places, len(body))
+	}
+	countFromEnd(rated.places, len(body))
 	rated.players = players
 	return body, rated, nil
 }
@@ -181,15 +191,9 @@ func encodeRated(t *pb.Ticket, asked Creation) (body []byte, rated *ratedTicket,
 // rule of a rating, S and a number of the standing, T and a ticket by its number in the group, from 1, after that P and
 // each of its players, and L and the most bytes of their last opponents.
 func ratingSlots(batch []*creation) string {
-	var rules, tickets strings.Builder
+	var rules string
+	var text []byte
 	known := map[string]int{}
-	triples := func(places []int, first func(i int) string) string {
-		all := make([]string, len(places)/2)
-		for i := range all {
-			all[i] = fmt.Sprintf("%s:%d:%d", first(i), places[2*i], places[2*i+1])
-		}
-		return strings.Join(all, ",")
-	}
 	for n, one := range batch {
 		if one.rated == nil {
 			continue
@@ -197,20 +201,32 @@ func ratingSlots(batch []*creation) string {
 		for _, rule := range one.rated.rules {
 			if known[rule.GetName()] == 0 {
 				known[rule.GetName()] = len(known) + 1
-				rules.WriteString(ruleLine(rule))
+				rules += ruleLine(rule)
 			}
 		}
-		fmt.Fprintf(&tickets, "T %d %s\n", n+1, triples(one.rated.places,
-			func(i int) string { return strconv.Itoa(known[one.rated.rules[i].GetName()]) }))
+		text = append(strconv.AppendInt(append(text, "T "...), int64(n+1), 10), ' ')
+		for i, rule := range one.rated.rules {
+			text = appendPlaces(strconv.AppendInt(text, int64(known[rule.GetName()]), 10), one.rated.places[2*i:])
+		}
 		for _, p := range one.rated.players {
-			fmt.Fprintf(&tickets, "P %s %s\n", triples(p.places,
-				func(i int) string { return strconv.FormatFloat(p.starts[i], 'g', -1, 64) }), p.id)
+			text = append(text, "\nP "...)
+			for i, start := range p.starts {
+				text = appendPlaces(strconv.AppendFloat(text, start, 'g', -1, 64), p.places[2*i:])
+			}
+			text = append(append(text, ' '), p.id...)
 		}
 		if one.rated.recent {
-			fmt.Fprintf(&tickets, "L %d\n", ticketRecentBytes)
+			text = strconv.AppendInt(append(text, "\nL "...), ticketRecentBytes, 10)
 		}
+		text = append(text, '\n')
 	}
-	return rules.String() + tickets.String()
+	return rules + string(text)
+}
+
+// appendPlaces appends the places of a rule's values.
+func appendPlaces(to []byte, places []int) []byte {
+	to = strconv.AppendInt(append(to, ':'), int64(places[0]), 10)
+	return append(strconv.AppendInt(append(to, ':'), int64(places[1]), 10), ',')
 }
 
 // ruleLine is a rule as scripts get it. The last number is 1 if players begin with an attribute, which is stored then.

@@ -98,10 +98,11 @@ func StandingAttributes(rules *pb.StandingRules) []*pb.StandingNumber {
 // addStandingSetters makes the service set what a standing gives to tickets.
 func (r *Reader) addStandingSetters(at Path, p *pb.ProjectSettings) {
 	for _, one := range StandingAttributes(p.GetStanding()) {
-		if slices.ContainsFunc(p.GetAttributes(), func(a *pb.AttributeRule) bool { return a.GetAttribute() == one.GetName() }) {
-			r.Add(BadStanding, at, "the attribute %s has another setter", quote(one.GetName()))
+		name := one.GetName()
+		if slices.ContainsFunc(p.GetAttributes(), func(a *pb.AttributeRule) bool { return a.GetAttribute() == name }) {
+			r.Add(BadStanding, at, "the attribute %s has another setter", quote(name))
 		}
-		p.Attributes = append(p.Attributes, &pb.AttributeRule{Attribute: one.GetName(), SetBy: ByStanding})
+		p.Attributes = append(p.Attributes, &pb.AttributeRule{Attribute: name, SetBy: ByStanding})
 	}
 	slices.SortFunc(p.GetAttributes(), func(a, b *pb.AttributeRule) int {
 		return cmp.Compare(a.GetAttribute(), b.GetAttribute())

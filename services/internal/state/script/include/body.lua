@@ -1,7 +1,11 @@
 -- Functions of ticket_create.lua that change the encoded body of a ticket.
 
--- double returns the eight bytes of a number, the least first (IEEE 754).
+-- double returns the eight bytes of a number, the least first (IEEE 754). Redis has a library for it.
 local function double(n)
+  local struct = rawget(_G, 'struct')
+  if struct then
+    return struct.pack('<d', n)
+  end
   local sign, bytes = 0, {}
   if n < 0 then
     sign, n = 128, -n
@@ -18,10 +22,19 @@ local function double(n)
   return table.concat(bytes) .. string.char(exponent % 16 * 16 + fraction, sign + math.floor(exponent / 16))
 end
 
--- put writes a double into a body.
-local function put(t, place, value)
+-- put writes doubles into a body, at places that are counted from its end; 0 = none. Two that follow each other are
+-- written at once.
+local function put(t, place, value, next_place, next_value)
+  local bytes, size = double(value), 8
+  if next_place and next_place > 0 then
+    if next_place == place - 8 then
+      bytes, size = bytes .. double(next_value), 16
+    else
+      put(t, next_place, next_value)
+    end
+  end
   if place > 0 then
-    t.body = string.sub(t.body, 1, place - 1) .. double(value) .. string.sub(t.body, place + 8)
+    t.body = string.sub(t.body, 1, -place - 1) .. bytes .. (place > size and string.sub(t.body, size - place) or '')
   end
 end
 

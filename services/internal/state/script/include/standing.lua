@@ -1,9 +1,9 @@
 -- Functions of ticket_create.lua for projects whose tickets have what is kept of their players. They use body.
 
 -- number_of returns a number of a player's standing, see standing.go.
-local function number_of(stored, name, start)
-  local _, last = string.find('\n' .. stored, '\n!' .. name .. ' ', 1, true)
-  return last and tonumber(string.match(stored, '^%S+', last)) or start
+local function number_of(stored, rule, start)
+  local _, last = string.find(stored, rule.mark, 1, true)
+  return last and tonumber(string.match(stored, '^%S+', last + 1)) or start
 end
 
 -- put_recent adds the property with the last opponents of a ticket's players, without players of the ticket: a JSON
@@ -14,7 +14,7 @@ local function put_recent(slot, stored, limit)
     seen[player.id] = true
   end
   for _, player in ipairs(slot.players) do
-    for id in string.gmatch(string.match('\n' .. stored[player.id], '\n!recent(\t[^\n]+)') or '', '[^\t]+') do
+    for id in string.gmatch(string.match(stored[player.id], '\n!recent(\t[^\n]+)') or '', '[^\t]+') do
       local text = '"' .. string.gsub(id, '[\\"]', '\\%0') .. '"'
       size = size + #text + 1
       if not seen[id] and size <= limit then
@@ -34,7 +34,7 @@ end
 local function put_number(slot, i, rule, stored)
   local t, all = slot.ticket
   for _, player in ipairs(slot.players) do
-    local value = number_of(stored[player.id], rule.name, player.of[i][1])
+    local value = number_of(stored[player.id], rule, player.of[i][1])
     put(t, player.of[i][2], value)
     all = all and (rule.combine and rule.combine(all, value) or all + value) or value
   end
