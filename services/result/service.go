@@ -100,6 +100,7 @@ func (s *service) report(c echo.Context) error {
 		if err != nil {
 			return err
 		}
+		// mistake recount: basis.Result = nil
 		teams, err := placed(in.Teams, basis.Tickets)
 		if err != nil {
 			return err

@@ -74,6 +74,7 @@ func All() []Mistake {
 		{Name: "backward", Promise: 6, Simulated: true, Says: "What goes back is the number of the upload, not its module."},
 		{Name: "seat", Promise: 3, Simulated: true, Says: "All seat passes of a ticket are for its owner."},
 		{Name: "remnant", Truth: "removal", Simulated: true, Says: "Something of a deleted project remains."},
+		{Name: "recount", Promise: 12, Alone: true, Says: "A result that is sent again counts again."},
 
 		{Name: "unreturned", Truth: "credit",
 			Says: "The credit of an assigned match with a backfill ticket is not returned."},
