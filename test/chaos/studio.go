@@ -107,7 +107,7 @@ type studio struct {
 
 // open uploads the functions and puts the configs.
 func (s *studio) open(ctx context.Context) error {
-	standing := client.ProjectSettings{Standing: &client.StandingRules{Games: true, Recent: 3}}
+	standing := client.ProjectSettings{Standing: &client.StandingRules{Left: true, Recent: 3}}
 	if _, err := s.Configs().PutSettings(ctx, standing, ""); err != nil {
 		return err
 	}
