@@ -45,8 +45,8 @@ type score struct {
 
 // thirdAct lets players whose skill nobody knows play, and servers report who won.
 func thirdAct(ctx context.Context, s *launch.Matchmaker, o options, out io.Writer) error {
-	fmt.Fprintf(out, "\nThird act: a ladder of %d players, who all begin alike. They play %d rounds of duels, whose servers "+
-		"report who won.\n", o.Climbers, o.Rounds)
+	fmt.Fprintf(out, "\nThird act: a ladder of %d players, who all begin alike. They play %d rounds of duels, whose "+
+		"servers report who won.\n", o.Climbers, o.Rounds)
 	l := &ladder{arena: arena{server: s, patience: o.Patience,
 		random: rand.New(rand.NewPCG(o.Seed, 2))}} //nolint:gosec // a simulation
 	var err error
@@ -174,7 +174,8 @@ func (l *ladder) round(ctx context.Context, s *score) error {
 // duel draws the winner of a match, 0 or 1, and judges the odds that the ratings gave.
 func (l *ladder) duel(one, other *climber, s *score) (winner int) {
 	chance := math.Erfc((other.skill-one.skill)/(2*l.settings.Beta)) / 2
-	odds := l.model.Odds([]rating.Team{{Players: []rating.Rating{one.rating}}, {Players: []rating.Rating{other.rating}}})[0]
+	side := func(c *climber) rating.Team { return rating.Team{Players: []rating.Rating{c.rating}} }
+	odds := l.model.Odds([]rating.Team{side(one), side(other)})[0]
 	s.matches++
 	s.favorite += max(chance, 1-chance)
 	if l.random.Float64() > chance {
@@ -200,7 +201,8 @@ func (l *ladder) summary(out io.Writer, rounds []score) {
 	}
 	first, last := sum(rounds[:some]), sum(rounds[len(rounds)-some:])
 	row := func(what, format string, of func(score) float64) {
-		t.AppendRow(table.Row{what, fmt.Sprintf(format, of(first)/first.matches), fmt.Sprintf(format, of(last)/last.matches)})
+		begin, end := of(first)/first.matches, of(last)/last.matches
+		t.AppendRow(table.Row{what, fmt.Sprintf(format, begin), fmt.Sprintf(format, end)})
 	}
 	row("the favorite's chance of winning", "%.2f", func(s score) float64 { return s.favorite })
 	row("log-loss of the ratings' odds", "%.3f", func(s score) float64 { return s.loss })

@@ -1,7 +1,7 @@
 // Command demo shows matchmaking: it starts the service with everything it needs, uploads a match function, puts a
 // config, and lets players arrive over HTTP. Each player waits for a game server, and some say hello to theirs. In a
-// second act players leave running games, and others join these. In a third one a ladder finds its order. Each act ends with a summary. The exit code is 1 when
-// a player got no server, or one that does not run.
+// second act players leave running games, and others join these. In a third one a ladder finds its order. Each act ends
+// with a summary. The exit code is 1 when a player got no server, or one that does not run.
 package main
 
 import (

@@ -324,6 +324,7 @@ func checkRoutes(t *testing.T, s *system) {
 		{"GET", base + "/configs/tickets", "config", 401},
 		{"POST", base + "/matches/1/result", "ticket", 401},
 		{"GET", base + "/players/ada/match", "ticket", 401},
+		{"PUT", base + "/players/ada/standing", "ticket", 401},
 		{"GET", base + "/players/ada", "party", 401},
 		{"DELETE", base + "/players/ada", "party", 401},
 		{"GET", base + "/functions", "registry", 401},

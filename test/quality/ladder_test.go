@@ -56,8 +56,8 @@ func (j *judged) add(of judged) {
 // more is by which part the odds cost more.
 func (j *judged) more() float64 { return j.loss/j.trueLoss - 1 }
 
-// ladder plays rounds of matches that the function makes of ratings. With frozen the ratings of the first games make all
-// matches. In the middle, newcomers come.
+// ladder plays rounds of matches that the function makes of ratings. With frozen the ratings of the first games make
+// all matches. In the middle, newcomers come.
 type ladder struct {
 	testing.TB
 
@@ -126,7 +126,8 @@ func (l *ladder) play(one, other *climber, r *rung) {
 		}
 		one.experienced, other.experienced = one.experienced+1, other.experienced+1
 	}
-	teams := []rating.Team{{Players: []rating.Rating{one.rating}, Rank: 2}, {Players: []rating.Rating{other.rating}, Rank: 2}}
+	side := func(c *climber) rating.Team { return rating.Team{Players: []rating.Rating{c.rating}, Rank: 2} }
+	teams := []rating.Team{side(one), side(other)}
 	odds := l.model.Odds(teams)[0]
 	chance := math.Erfc((other.skill-one.skill)/(2*l.beta)) / 2
 	winner := 0

@@ -26,8 +26,8 @@ func (c *comparison) holds(b *builder, region int) bool {
 func (c *comparison) extreme() (of *rules.StatOf, limit float64) {
 	of, _ = c.Left.(*rules.StatOf)
 	right, is := c.Right.(*rules.Literal)
-	if of == nil || !is || right.Bound == nil || right.Bound.Off || !right.Bound.Constant() || of.Scope.Of != rules.InMatch ||
-		(c.Op != rules.Less || of.Stat != rules.StatMax) && (c.Op != rules.Greater || of.Stat != rules.StatMin) {
+	if of == nil || !is || right.Bound == nil || right.Bound.Off || !right.Bound.Constant() ||
+		of.Scope.Of != rules.InMatch || (c.Op != rules.Less || of.Stat != rules.StatMax) && (c.Op != rules.Greater || of.Stat != rules.StatMin) {
 		return nil, 0
 	}
 	return of, right.Bound.Start

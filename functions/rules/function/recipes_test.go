@@ -300,7 +300,8 @@ func playStanding(t *testing.T, settings string) {
 		if i%3 == 0 {
 			trust = 0.2
 		}
-		many = append(many, standing(fmt.Sprint("p", i), games, trust, time.Duration(i)*time.Millisecond, fmt.Sprint("p", i+1)))
+		wait := time.Duration(i) * time.Millisecond
+		many = append(many, standing(fmt.Sprint("p", i), games, trust, wait, fmt.Sprint("p", i+1)))
 	}
 	matches := run(t, settings, many)
 	for _, m := range matches {

@@ -99,6 +99,7 @@ func newService(t *testing.T) *service {
 	s.webhooks(mux, base)
 	mux.HandleFunc("GET "+base+"/regions", s.require(s.listRegions, "developer", "player"))
 	mux.HandleFunc("GET "+base+"/players/{id}", s.require(s.exportPlayer, "developer"))
+	mux.HandleFunc(base+"/players/{id}/standing", s.require(s.standing, "developer"))
 	mux.HandleFunc("DELETE "+base+"/players/{id}", s.require(s.erasePlayer, "developer"))
 	mux.HandleFunc("PUT "+base+"/settings", s.require(s.putSettings, "developer"))
 	mux.HandleFunc("GET "+base+"/settings", s.require(s.getSettings, "developer"))
