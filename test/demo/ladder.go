@@ -43,7 +43,7 @@ type score struct {
 	matches, favorite, loss, trueLoss float64
 }
 
-// thirdAct lets players whose skill nobody knows play, and servers report who won.
+// thirdAct lets players of hidden skill play, and servers report the winners.
 func thirdAct(ctx context.Context, s *launch.Matchmaker, o options, out io.Writer) error {
 	fmt.Fprintf(out, "\nThird act: a ladder of %d players, who all begin alike. They play %d rounds of duels, whose "+
 		"servers report who won.\n", o.Climbers, o.Rounds)

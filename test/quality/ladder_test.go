@@ -35,7 +35,7 @@ type climber struct {
 	games       int
 	wait        time.Duration
 	recent      []int
-	experienced int // of the first games, those against players who were no newcomers
+	experienced int // games of a newcomer against others
 }
 
 // rung is what a round of matches was like.
@@ -94,7 +94,7 @@ func (l *ladder) tickets() []fake.Ticket {
 	return all
 }
 
-// round lets everybody search who does not play.
+// round lets all players search.
 func (l *ladder) round() (r rung) {
 	f := matchfn.New(function.Match, function.Options()...)
 	proposals, err := fake.Run(f, fake.Request{Settings: ladderRules, Tickets: l.tickets()})
@@ -185,7 +185,7 @@ func climb(t testing.TB, frozen bool) (l *ladder, first, last rung) {
 }
 
 // TestLadder: matches that the function makes of ratings become fairer than on the first day and than with the ratings
-// of the first day. Newcomers play among themselves. The odds cost little more than those of the hidden skill: in even
+// of the first day. Newcomers play among themselves. The odds cost little more than the odds by hidden skill: in even
 // matches of two, 30 games say as much of a skill as its deviation of 1.4 does, which costs 3.5 %.
 func TestLadder(t *testing.T) {
 	l, first, last := climb(t, false)

@@ -27,10 +27,13 @@ func (c *comparison) extreme() (of *rules.StatOf, limit float64) {
 	of, _ = c.Left.(*rules.StatOf)
 	right, is := c.Right.(*rules.Literal)
 	if of == nil || !is || right.Bound == nil || right.Bound.Off || !right.Bound.Constant() ||
-		of.Scope.Of != rules.InMatch || (c.Op != rules.Less || of.Stat != rules.StatMax) && (c.Op != rules.Greater || of.Stat != rules.StatMin) {
+		of.Scope.Of != rules.InMatch {
 		return nil, 0
 	}
-	return of, right.Bound.Start
+	if c.Op == rules.Less && of.Stat == rules.StatMax || c.Op == rules.Greater && of.Stat == rules.StatMin {
+		return of, right.Bound.Start
+	}
+	return nil, 0
 }
 
 func (c *comparison) compares() (of rules.Of, refuses, closed bool) {

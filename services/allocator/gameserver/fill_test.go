@@ -135,7 +135,7 @@ func TestGameIsFilledAgain(t *testing.T) {
 	}
 }
 
-// A server that is told who won reports it, again if that fails, and ends. In a match of one team each ticket is one.
+// A server that is told a winner reports it, again if that fails, and ends. In a match of one team each ticket is one.
 func TestServerReportsWhoWon(t *testing.T) {
 	one := []provider.Team{{Tickets: []string{"a", "b"}, Players: [][]string{{"ada"}, {"bob", "cy"}}}}
 	two := []provider.Team{{Name: "red", Tickets: []string{"a"}}, {Name: "blue", Tickets: []string{"b"}}}

@@ -9,9 +9,9 @@ import (
 	"matchmaker.dev/services/test/chaos/history"
 )
 
-// counted are the results of a project, as those who reported them know.
+// counted are the results of a project, as the reporting servers know them.
 type counted struct {
-	// of has the matches of each player whose results count, open those of which no answer says so.
+	// of has the matches of each player whose results count, open the others, of which no answer says so.
 	of   map[string]map[string]bool
 	open map[string]bool
 	// known are the matches whose results count.
