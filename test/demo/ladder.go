@@ -92,7 +92,7 @@ func (l *ladder) stage(ctx context.Context) error {
 	if _, err := studio.PutSettings(ctx, rules, ""); err != nil {
 		return err
 	}
-	config := workload.Config("duel", rank, 1000, map[string]any{"attribute": rank, "window": 3, "widen": 100})
+	config := workload.Config("duel", rank, 1000, map[string]any{"attribute": rank, "window": 6, "widen": 100})
 	config.Queue, config.Result = rank, &client.ResultRule{Seconds: 600}
 	config.Hosting = &client.Hosting{Profile: "demo", FleetID: "local"}
 	_, err = studio.PutConfig(ctx, rank, config, "")

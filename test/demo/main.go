@@ -31,7 +31,7 @@ type options struct {
 	Games      int           `help:"Games of four in the second act; 0 leaves it out." default:"3"`
 	Leave      int           `help:"How many players leave these games, and are replaced." default:"12"`
 	Climbers   int           `help:"Players of the ladder in the third act, an even number; 0 leaves it out." default:"40"`
-	Rounds     int           `help:"Rounds that each of them plays." default:"16"`
+	Rounds     int           `help:"Rounds that each of them plays." default:"12"`
 	Patience   time.Duration `help:"How long a player waits for a server." default:"30s"`
 	Seed       uint64        `help:"Seed of skills and arrivals." default:"1"`
 }
