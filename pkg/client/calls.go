@@ -269,6 +269,30 @@ func (c *Client) RatingHistory(ctx context.Context, playerID string) ([]RatingSt
 	return answer.List, err
 }
 
+// PlayerStanding: Read a player's standing.
+//
+// An extension. What the project keeps of the player and puts into the player's tickets.
+func (c *Client) PlayerStanding(ctx context.Context, playerID string) (*Standing, error) {
+	return ask[Standing](ctx, c, plainCall{
+		method: http.MethodGet, path: "v1/players/{playerId}/standing",
+		segments:   []string{playerID},
+		repeatable: true,
+	})
+}
+
+// SetStanding: Set numbers of a player's standing.
+//
+// An extension. The numbers that are named are set, others stay. The project's settings name those that there are. A
+// service token has the scope `matchmaking`.
+func (c *Client) SetStanding(ctx context.Context, playerID string, numbers map[string]float64) (*Standing, error) {
+	return ask[Standing](ctx, c, plainCall{
+		method: http.MethodPut, path: "v1/players/{playerId}/standing",
+		segments:   []string{playerID},
+		body:       map[string]any{"numbers": numbers},
+		repeatable: true,
+	})
+}
+
 // ListWebhooks: List the webhooks, and how the delivery to each is.
 //
 // The settings of the project say which there are.

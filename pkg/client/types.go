@@ -159,8 +159,9 @@ type ProjectSettings struct {
 	Properties map[string]PropertyRule `json:"properties,omitzero"`
 	// Ratings that results of matches give to players, by their names: 1 to 64 letters, digits, `.`, `_` and `-`. At
 	// most 4. The tickets of a player have it as the attributes NAME and NAME.sigma; clients do not set these.
-	Ratings map[string]RatingRule `json:"ratings,omitzero"`
-	Support *SupportRules         `json:"support,omitzero"`
+	Ratings  map[string]RatingRule `json:"ratings,omitzero"`
+	Standing *StandingRules        `json:"standing,omitzero"`
+	Support  *SupportRules         `json:"support,omitzero"`
 	// Where events are sent, by a name of 1 to 32 of `a` to `z`, `0` to `9` and `-`. At most 8.
 	Webhooks map[string]Webhook `json:"webhooks,omitzero"`
 }
@@ -260,6 +261,27 @@ type RatingSeason struct {
 	Keep *float64 `json:"keep,omitzero"`
 }
 
+// StandingRules: What is kept of players besides ratings, and put into their tickets as attributes; `recent` as a
+// property. Clients do not set these. It is counted by results of matches.
+type StandingRules struct {
+	// How many results the player is in.
+	Games bool `json:"games,omitzero"`
+	// How many of these matches the player left before the end.
+	Left bool `json:"left,omitzero"`
+	// How many of the last opponents.
+	Recent int `json:"recent,omitzero"`
+	// What `PUT /players/{id}/standing` sets, by names of 1 to 64 letters, digits, `.`, `_` and `-`. At most 8.
+	Numbers map[string]StandingNumber `json:"numbers,omitzero"`
+}
+
+// StandingNumber: A number of a player's standing.
+type StandingNumber struct {
+	// Of players without one that was set; 0 by default.
+	Start *float64 `json:"start,omitzero"`
+	// Which of its players' numbers a ticket has.
+	Ticket string `json:"ticket,omitzero"`
+}
+
 // SupportRules: What developers with the role Support may see besides.
 type SupportRules struct {
 	// Properties of tickets, in captures of runs.
@@ -272,12 +294,13 @@ type AcceptanceRules struct {
 }
 
 // Pause: How long a player who declined a match, or did not answer it, gets no further ticket: a create is answered
-// 429.
+// 429. With `leavers` also one that left a match, as its result says.
 type Pause struct {
 	// The first time; each time is twice as long.
 	Seconds int `json:"seconds"`
 	// At most.
-	MaxSeconds int `json:"maxSeconds"`
+	MaxSeconds int  `json:"maxSeconds"`
+	Leavers    bool `json:"leavers,omitzero"`
 }
 
 // TicketRules: Rules for the tickets of each player.
@@ -344,7 +367,7 @@ type ErasedPlayer struct {
 	Player string `json:"player"`
 	// Tickets that ended, or that the player was taken out of.
 	Tickets int `json:"tickets"`
-	// Whether the player had ratings.
+	// Whether the player had ratings or a standing.
 	Ratings bool `json:"ratings"`
 	// Matches whose results are awaited or kept, out of which the player was taken.
 	Matches int `json:"matches"`
@@ -785,6 +808,18 @@ type LeaderboardEntry struct {
 	Player string  `json:"player"`
 	Value  float64 `json:"value"`
 	Tier   string  `json:"tier,omitzero"`
+}
+
+// Standing: What a project keeps of a player besides ratings.
+type Standing struct {
+	// How many results the player is in.
+	Games int `json:"games"`
+	// How many of these matches the player left before the end.
+	Left int `json:"left"`
+	// The last opponents, the latest first.
+	Recent []string `json:"recent"`
+	// Those that were set.
+	Numbers map[string]float64 `json:"numbers"`
 }
 
 // MatchTeam: A team of a match. A match without teams has one, without a name.

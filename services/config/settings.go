@@ -35,7 +35,7 @@ func settingsOf(p *pb.ProjectSettings) response.ProjectSettings {
 		b.Acceptance = new(response.AcceptanceRules)
 		if a.GetFirstPause() > 0 {
 			b.Acceptance.Pause = &response.Pause{Seconds: int(a.GetFirstPause() / 1000),
-				MaxSeconds: int(a.GetLongestPause() / 1000)}
+				MaxSeconds: int(a.GetLongestPause() / 1000), Leavers: a.GetLeavers()}
 		}
 	}
 	if p.GetSupportProperties() {
@@ -47,24 +47,30 @@ func settingsOf(p *pb.ProjectSettings) response.ProjectSettings {
 		}
 		b.Ratings[rule.GetName()] = ratingOf(rule)
 	}
-	if rules := p.GetAttributes(); len(rules) > 2*len(p.GetRatings()) {
-		b.Attributes = make(map[string]response.AttributeRule, len(rules))
-		for _, rule := range rules {
-			if rule.GetSetBy() == definition.ByRating {
-				continue // the rating says it
-			}
-			one := response.AttributeRule{SetBy: rule.GetSetBy(), Claim: rule.GetClaim()}
-			if one.SetBy == definition.ByBeacon {
-				one.Claim, one.Region = "", one.Claim
-			}
-			b.Attributes[rule.GetAttribute()] = one
-		}
+	if p.GetStanding() != nil {
+		b.Standing = standingOf(p.GetStanding())
 	}
-	if rules := p.GetProperties(); len(rules) > 0 {
-		b.Properties = make(map[string]response.PropertyRule, len(rules))
-		for _, rule := range rules {
-			b.Properties[rule.GetProperty()] = response.PropertyRule{SetBy: rule.GetSetBy(), Claim: rule.GetClaim()}
+	for _, rule := range p.GetAttributes() {
+		if rule.GetSetBy() == definition.ByRating || rule.GetSetBy() == definition.ByStanding {
+			continue // they say it
 		}
+		if b.Attributes == nil {
+			b.Attributes = map[string]response.AttributeRule{}
+		}
+		one := response.AttributeRule{SetBy: rule.GetSetBy(), Claim: rule.GetClaim()}
+		if one.SetBy == definition.ByBeacon {
+			one.Claim, one.Region = "", one.Claim
+		}
+		b.Attributes[rule.GetAttribute()] = one
+	}
+	for _, rule := range p.GetProperties() {
+		if rule.GetSetBy() == definition.ByStanding {
+			continue
+		}
+		if b.Properties == nil {
+			b.Properties = map[string]response.PropertyRule{}
+		}
+		b.Properties[rule.GetProperty()] = response.PropertyRule{SetBy: rule.GetSetBy(), Claim: rule.GetClaim()}
 	}
 	for _, w := range p.GetWebhooks() {
 		if b.Webhooks == nil {
@@ -75,6 +81,17 @@ func settingsOf(p *pb.ProjectSettings) response.ProjectSettings {
 			one.Secret = mask
 		}
 		b.Webhooks[w.GetName()] = one
+	}
+	return b
+}
+
+func standingOf(rules *pb.StandingRules) *response.StandingRules {
+	b := &response.StandingRules{Games: rules.GetGames(), Left: rules.GetLeft(), Recent: int(rules.GetRecent())}
+	for _, one := range rules.GetNumbers() {
+		if b.Numbers == nil {
+			b.Numbers = make(map[string]response.StandingNumber, len(rules.GetNumbers()))
+		}
+		b.Numbers[one.GetName()] = response.StandingNumber{Start: new(one.GetStart()), Ticket: one.GetTicket()}
 	}
 	return b
 }

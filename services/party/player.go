@@ -116,6 +116,11 @@ func (s *service) exportOf(ctx context.Context, project, player string) (*respon
 	if err := s.addRatings(ctx, project, doc); err != nil {
 		return nil, err
 	}
+	standing, err := s.Store.StandingOf(ctx, project, player)
+	if err != nil {
+		return nil, err
+	}
+	doc.Standing = response.NewStanding(standing)
 	if p, err := s.partyOf(ctx, project, player); err != nil {
 		return nil, err
 	} else if p != nil {
@@ -241,6 +246,9 @@ func (s *service) eraseOf(ctx context.Context, project, player string) (*respons
 	}
 	// The last: a result that comes before the player is out of its match writes ratings.
 	if done.Ratings, err = s.Store.ForgetRatings(ctx, project, player); err != nil {
+		return nil, err
+	}
+	if err := s.Store.ForgetOpponent(ctx, project, player); err != nil {
 		return nil, err
 	}
 	penalties := &response.PlayerExport{Player: player, Complete: true}

@@ -12,7 +12,8 @@ import (
 
 // unread are players of a result, or of the one that it replaces, whose ratings were not read.
 func unread(basis *state.ResultBasis, teams []*pb.ResultTeam) (players []string) {
-	if len(state.RatingsFor(basis.Settings, basis.GetQueue())) == 0 && len(basis.Result.GetChanges()) == 0 {
+	if len(state.RatingsFor(basis.Settings, basis.GetQueue())) == 0 && len(basis.Result.GetChanges()) == 0 &&
+		basis.Settings.GetStanding() == nil && !basis.Result.GetStanding() {
 		return nil
 	}
 	add := func(player string) {
@@ -20,7 +21,7 @@ func unread(basis *state.ResultBasis, teams []*pb.ResultTeam) (players []string)
 			players = append(players, player)
 		}
 	}
-	for _, t := range teams {
+	for _, t := range slices.Concat(teams, basis.Result.GetTeams()) {
 		for _, p := range t.GetPlayers() {
 			add(p.GetId())
 		}
@@ -33,8 +34,9 @@ func unread(basis *state.ResultBasis, teams []*pb.ResultTeam) (players []string)
 
 // counted is a player's stored ratings while a result is counted.
 type counted struct {
-	read string
-	all  []state.PlayerRating
+	read     string
+	all      []state.PlayerRating
+	standing state.Standing
 }
 
 // of is the rating of a name; nil for none.
@@ -73,8 +75,13 @@ func rate(basis *state.ResultBasis, next *pb.MatchResult) (_ []state.Rated, odds
 		if err != nil {
 			return nil, nil, err
 		}
-		players[player] = &counted{stored, all}
+		standing, err := state.ParseStanding(stored)
+		if err != nil {
+			return nil, nil, err
+		}
+		players[player] = &counted{stored, all, standing}
 	}
+	count(basis, next, players)
 	now := time.UnixMilli(next.GetTime()).UTC()
 	earlier := map[[2]string]*pb.RatingChange{}
 	for _, c := range basis.Result.GetChanges() {
@@ -130,11 +137,65 @@ func rate(basis *state.ResultBasis, next *pb.MatchResult) (_ []state.Rated, odds
 	}
 	var all []state.Rated
 	for player, of := range players {
-		if stored := state.FormatRatings(of.all); stored != of.read {
+		if stored := state.FormatRated(of.all, of.standing); stored != of.read {
 			all = append(all, state.Rated{Player: player, Read: of.read, Ratings: stored})
 		}
 	}
 	return all, odds, nil
+}
+
+// count counts a result in the standing of its players. A correction takes back what was counted, but for the opponents
+// of players of the result before.
+func count(basis *state.ResultBasis, next *pb.MatchResult, players map[string]*counted) {
+	before := map[string]bool{}
+	if basis.Result.GetStanding() {
+		eachPlayer(basis.Result.GetTeams(), players, func(_ int, p *pb.ResultPlayer, of *state.Standing) {
+			before[p.GetId()] = true
+			of.Games, of.Left = max(0, of.Games-1), max(0, of.Left-leaves(p))
+		})
+	}
+	rules := basis.Settings.GetStanding()
+	if next.Standing = rules != nil; rules == nil {
+		return
+	}
+	most := int(rules.GetRecent())
+	eachPlayer(next.GetTeams(), players, func(team int, p *pb.ResultPlayer, of *state.Standing) {
+		of.Games, of.Left = of.Games+1, of.Left+leaves(p)
+		if most > 0 && !before[p.GetId()] {
+			of.Meet(opponents(next.GetTeams(), team, most), most)
+		}
+	})
+}
+
+// eachPlayer calls do with the players of teams that were read; an erased one was not.
+func eachPlayer(teams []*pb.ResultTeam, players map[string]*counted, do func(int, *pb.ResultPlayer, *state.Standing)) {
+	for i, t := range teams {
+		for _, p := range t.GetPlayers() {
+			if of := players[p.GetId()]; of != nil {
+				do(i, p, &of.standing)
+			}
+		}
+	}
+}
+
+// leaves is 1 for a leaver.
+func leaves(p *pb.ResultPlayer) int {
+	if p.Left == nil {
+		return 0
+	}
+	return 1
+}
+
+// opponents are the first of the players of other teams.
+func opponents(teams []*pb.ResultTeam, team, most int) (players []string) {
+	for i, t := range teams {
+		for _, p := range t.GetPlayers() {
+			if i != team && p.GetId() != "" && len(players) < most {
+				players = append(players, p.GetId())
+			}
+		}
+	}
+	return players
 }
 
 func isEmpty(t *pb.ResultTeam) bool { return len(t.GetPlayers()) == 0 }

@@ -59,6 +59,9 @@ func (s *service) routes(e *echo.Echo) {
 	e.GET(web.Base+"/players/:player/ratings", s.ratings, look)
 	e.GET(web.Base+"/players/:player/ratings/history", s.history, look)
 	e.GET(web.Base+"/ratings/:rating/leaderboard", s.leaderboard, look)
+	standing := web.Base + "/players/:player/standing"
+	e.GET(standing, s.standing, s.Verifier.RequireLook(auth.Service, auth.Developer))
+	e.PUT(standing, s.setStanding, s.Verifier.Require(auth.Service, auth.Developer))
 }
 
 // mayReport refuses callers that may not report results.
@@ -98,6 +101,7 @@ func (s *service) report(c echo.Context) error {
 		if err != nil {
 			return err
 		}
+		// mistake recount: basis.Result = nil
 		teams, err := placed(in.Teams, basis.Tickets)
 		if err != nil {
 			return err

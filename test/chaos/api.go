@@ -19,10 +19,13 @@ type api []*client.Client
 func (a api) any() *client.Client { return a[rand.IntN(len(a))] } //nolint:gosec // which one does not matter
 
 // api makes clients for a project.
-func (s *system) api(project, service string) (all api, err error) {
+func (s *system) api(project, service string) (api, error) { return s.apiAs(project, service, service) }
+
+// apiAs makes clients with the tokens that callers of another service have.
+func (s *system) apiAs(project, service, caller string) (all api, err error) {
 	transport := holding{&http.Transport{MaxIdleConnsPerHost: 256, IdleConnTimeout: 5 * time.Second}}
 	for _, front := range s.fronts[service] {
-		one, err := workload.Client(s.tokens, service, front, project, transport)
+		one, err := workload.Client(s.tokens, caller, front, project, transport)
 		if err != nil {
 			return nil, err
 		}

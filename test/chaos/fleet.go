@@ -23,6 +23,9 @@ type fleet struct {
 	server  *http.Server
 	address string
 
+	// began is told of new servers: of the match, how many teams it has, and when the server is ready.
+	began func(project, match string, teams int, ready time.Duration)
+
 	mu      sync.Mutex
 	random  *rand.Rand
 	started int
@@ -77,6 +80,13 @@ func newFleet(journal *history.Journal, seed uint64) (*fleet, error) {
 	f.server = &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
 	go func() { _ = f.server.Serve(listener) }() // until close
 	return f, nil
+}
+
+// watch lets began know of new servers.
+func (f *fleet) watch(began func(project, match string, teams int, ready time.Duration)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.began = began
 }
 
 func (f *fleet) close() error { return f.server.Close() }
@@ -166,7 +176,11 @@ func (f *fleet) allocate(w http.ResponseWriter, r *http.Request) {
 	if h == nil && m != refusing {
 		f.started++
 		fresh = true
-		h = &server{connection: fmt.Sprintf("host-%d:7777", f.started), ready: time.Now().Add(f.delay())}
+		delay := f.delay()
+		h = &server{connection: fmt.Sprintf("host-%d:7777", f.started), ready: time.Now().Add(delay)}
+		if f.began != nil {
+			f.began(o.Payload.Project, o.Payload.Match, len(o.Payload.Teams), delay)
+		}
 		f.servers[o.Allocation] = h
 	}
 	s := f.statusOf(o.Allocation)

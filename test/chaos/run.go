@@ -251,6 +251,7 @@ func exercise(
 	defer func() { stop(); nemesis.watching.Wait() }()
 	nemesis.watch(watching)
 	w.Begin(ctx, removal.run)
+	s.fleet.watch(w.Began)
 	defer w.End()
 	nemesis.run(ctx, faults, o.Duration)
 	nemesis.scheduled(faults)
@@ -281,6 +282,9 @@ func exercise(
 	defer cancel()
 	for _, c := range w.Crowds {
 		c.Last(reading, 16)
+	}
+	for _, r := range w.Referees {
+		r.Read(reading)
 	}
 	err = rest(ctx, s, w.Crowds, journal, o.Patience)
 	removal.look(ctx)

@@ -1,7 +1,7 @@
 // Command demo shows matchmaking: it starts the service with everything it needs, uploads a match function, puts a
 // config, and lets players arrive over HTTP. Each player waits for a game server, and some say hello to theirs. In a
-// second act players leave running games, and others join these. Each act ends with a summary. The exit code is 1 when
-// a player got no server, or one that does not run.
+// second act players leave running games, and others join these. In a third one a ladder finds its order. Each act ends
+// with a summary. The exit code is 1 when a player got no server, or one that does not run.
 package main
 
 import (
@@ -30,6 +30,8 @@ type options struct {
 	Arena      string        `help:"The match function of the second act." default:"bin/functions/arena.zip" type:"existingfile"`
 	Games      int           `help:"Games of four in the second act; 0 leaves it out." default:"3"`
 	Leave      int           `help:"How many players leave these games, and are replaced." default:"12"`
+	Climbers   int           `help:"Players of the ladder in the third act, an even number; 0 leaves it out." default:"40"`
+	Rounds     int           `help:"Rounds that each of them plays." default:"12"`
 	Patience   time.Duration `help:"How long a player waits for a server." default:"30s"`
 	Seed       uint64        `help:"Seed of skills and arrivals." default:"1"`
 }
@@ -41,6 +43,9 @@ const project = "demo"
 func (o *options) Run(ctx context.Context, out io.Writer) error {
 	if o.Games < 0 || o.Leave < 0 {
 		return errors.New("--games and --leave: must not be negative")
+	}
+	if o.Climbers < 0 || o.Climbers%2 == 1 || o.Rounds < 2 {
+		return errors.New("--climbers: must be even, and --rounds at least 2")
 	}
 	if o.Players < 2 || o.Players%2 == 1 {
 		return fmt.Errorf("--players: %d is not an even number of 2 or more: somebody would be left without an opponent",
@@ -74,6 +79,11 @@ func (o *options) Run(ctx context.Context, out io.Writer) error {
 	}
 	if err := secondAct(ctx, s, *o, out); err != nil {
 		return err
+	}
+	if o.Climbers > 0 {
+		if err := thirdAct(ctx, s, *o, out); err != nil {
+			return err
+		}
 	}
 	return s.Stop()
 }

@@ -329,6 +329,7 @@ func checkRoutes(t *testing.T, s *system) {
 		{"GET", base + "/players/ada/match", "ticket", 401},
 		{"GET", base + "/players/ada/ratings/history", "ticket", 401},
 		{"GET", base + "/ratings/skill/leaderboard", "ticket", 401},
+		{"PUT", base + "/players/ada/standing", "ticket", 401},
 		{"GET", base + "/players/ada", "party", 401},
 		{"DELETE", base + "/players/ada", "party", 401},
 		{"GET", base + "/functions", "registry", 401},

@@ -77,6 +77,8 @@ type Workload struct {
 	Crowds  []*Crowd
 	Studios []*Studio
 	Games   []*Games
+	// Referees report results; there may be none.
+	Referees []*Referee
 
 	// faults ends with the last fault, arrivals when no new player comes and nothing is changed any more, lives when
 	// all clients stop.
@@ -130,6 +132,15 @@ func (w *Workload) End() {
 	w.playing.Wait()
 	for _, c := range w.Crowds {
 		c.present.Wait()
+	}
+}
+
+// Began lets the server of a new match report its result some time after it is ready.
+func (w *Workload) Began(project, match string, teams int, ready time.Duration) {
+	for _, r := range w.Referees {
+		if r.Project == project && w.lives != nil && teams > 0 {
+			r.Report(w.lives, match, teams, ready+time.Second)
+		}
 	}
 }
 

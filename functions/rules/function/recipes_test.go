@@ -83,11 +83,14 @@ func TestRecipesOfTheDocument(t *testing.T) {
 		"Modes of several sizes":            `"values": {"modes": "set"}`,
 		"Players who would rather not meet": one,
 		"No wait without end":               one,
+
+		"Last opponents, newcomers and trust": five,
 	})
 	t.Run("parties", func(t *testing.T) { playParties(t, all["Limits by the size of parties"]) })
 	t.Run("sizes", func(t *testing.T) { playSizes(t, all["Teams of several sizes"]) })
 	t.Run("modes", func(t *testing.T) { playModes(t, all["Modes of several sizes"]) })
 	t.Run("avoid", func(t *testing.T) { playAvoid(t, all["Players who would rather not meet"]) })
+	t.Run("standing", func(t *testing.T) { playStanding(t, all["Last opponents, newcomers and trust"]) })
 	t.Run("waiting", func(t *testing.T) { playWaiting(t, all["No wait without end"]) })
 }
 
@@ -254,5 +257,64 @@ func playWaiting(t *testing.T, settings string) {
 	}
 	if got := waited(9000); got != 90 {
 		t.Errorf("without anybody near, a player is matched after %d s", got)
+	}
+}
+
+// standing is a ticket of a player as the service makes it for a project with a standing.
+func standing(id string, games, trust float64, wait time.Duration, recent ...string) fake.Ticket {
+	own := map[string]float64{"games": games, "trust": trust, "skill": 1}
+	ticket := fake.Ticket{Wait: wait, Players: []fake.Player{{ID: id, Attributes: own}}}
+	if len(recent) > 0 {
+		ticket.Properties = map[string][]byte{"recent": []byte(`["` + strings.Join(recent, `","`) + `"]`)}
+	}
+	return ticket
+}
+
+func playStanding(t *testing.T, settings string) {
+	duel := strings.Replace(settings, `"size": 5`, `"size": 1`, 1)
+	for name, c := range map[string]struct {
+		a, b  fake.Ticket
+		match bool
+	}{
+		"alike":               {standing("a", 50, 1, 0), standing("b", 70, 0.9, 0, "c"), true},
+		"met":                 {standing("a", 50, 1, 0), standing("b", 70, 1, 0, "c", "a"), false},
+		"met, waited":         {standing("a", 50, 1, 25*time.Second), standing("b", 70, 1, 0, "a"), true},
+		"newcomers":           {standing("a", 0, 1, 0), standing("b", 9, 1, 0), true},
+		"a newcomer":          {standing("a", 9, 1, 25*time.Second), standing("b", 10, 1, 0), false},
+		"a newcomer, waited":  {standing("a", 9, 1, 35*time.Second), standing("b", 10, 1, 0), true},
+		"suspicious":          {standing("a", 50, 0.3, 0), standing("b", 60, 0, 0), true},
+		"a suspicious":        {standing("a", 50, 0.3, time.Hour), standing("b", 60, 0.5, time.Hour), false},
+		"suspicious newcomer": {standing("a", 3, 0.3, time.Hour), standing("b", 4, 1, 0), false},
+	} {
+		if got := run(t, duel, []fake.Ticket{c.a, c.b}); len(got) == 1 != c.match {
+			t.Errorf("%s: %d matches", name, len(got))
+		}
+	}
+	// Nearly all of many players of five against five play, and none where they should not.
+	var many []fake.Ticket
+	for i := range 400 {
+		games, trust := 50.0, 1.0
+		if i%4 == 0 {
+			games = float64(i % 10)
+		}
+		if i%3 == 0 {
+			trust = 0.2
+		}
+		wait := time.Duration(i) * time.Millisecond
+		many = append(many, standing(fmt.Sprint("p", i), games, trust, wait, fmt.Sprint("p", i+1)))
+	}
+	matches := run(t, settings, many)
+	for _, m := range matches {
+		for _, n := range m.Tickets() {
+			of, first := many[n].Players[0].Attributes, many[m.Tickets()[0]].Players[0].Attributes
+			if (of["games"] < 10) != (first["games"] < 10) || (of["trust"] < 0.5) != (first["trust"] < 0.5) ||
+				slices.Contains(m.Tickets(), n+1) {
+				t.Errorf("a match of %v", m.Tickets())
+				break
+			}
+		}
+	}
+	if len(matches) < 36 {
+		t.Errorf("%d matches", len(matches))
 	}
 }

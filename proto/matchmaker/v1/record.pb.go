@@ -2422,7 +2422,9 @@ type MatchResult struct {
 	Time        int64 `protobuf:"varint,3,opt,name=time,proto3" json:"time,omitempty"`
 	Corrections int32 `protobuf:"varint,4,opt,name=corrections,proto3" json:"corrections,omitempty"`
 	// changes are what it did to ratings, by player and rating.
-	Changes       []*RatingChange `protobuf:"bytes,5,rep,name=changes,proto3" json:"changes,omitempty"`
+	Changes []*RatingChange `protobuf:"bytes,5,rep,name=changes,proto3" json:"changes,omitempty"`
+	// standing: the games of its players count it.
+	Standing      bool `protobuf:"varint,20,opt,name=standing,proto3" json:"standing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2490,6 +2492,13 @@ func (x *MatchResult) GetChanges() []*RatingChange {
 		return x.Changes
 	}
 	return nil
+}
+
+func (x *MatchResult) GetStanding() bool {
+	if x != nil {
+		return x.Standing
+	}
+	return false
 }
 
 // ResultTeam is a team of a match that is over. Equal ranks drew; the least is the best.
@@ -3144,7 +3153,9 @@ type ProjectSettings struct {
 	// webhooks are where events are sent, in the order of their names.
 	Webhooks []*Webhook `protobuf:"bytes,20,rep,name=webhooks,proto3" json:"webhooks,omitempty"`
 	// ratings are what the service computes of players, in the order of the names.
-	Ratings       []*RatingRule `protobuf:"bytes,10,rep,name=ratings,proto3" json:"ratings,omitempty"`
+	Ratings []*RatingRule `protobuf:"bytes,10,rep,name=ratings,proto3" json:"ratings,omitempty"`
+	// standing is what the service keeps of players beside ratings; absent when nothing is said.
+	Standing      *StandingRules `protobuf:"bytes,21,opt,name=standing,proto3" json:"standing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3249,6 +3260,147 @@ func (x *ProjectSettings) GetRatings() []*RatingRule {
 	return nil
 }
 
+func (x *ProjectSettings) GetStanding() *StandingRules {
+	if x != nil {
+		return x.Standing
+	}
+	return nil
+}
+
+// StandingRules say what the service keeps of players beside ratings, and writes into their tickets.
+type StandingRules struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// games and left: how many results a player is in, and how many of these matches the player left early.
+	Games bool `protobuf:"varint,1,opt,name=games,proto3" json:"games,omitempty"`
+	Left  bool `protobuf:"varint,2,opt,name=left,proto3" json:"left,omitempty"`
+	// recent is how many of the last opponents are kept; 0 for none.
+	Recent int64 `protobuf:"varint,3,opt,name=recent,proto3" json:"recent,omitempty"`
+	// numbers are what a game service or a developer sets, in the order of the names.
+	Numbers       []*StandingNumber `protobuf:"bytes,4,rep,name=numbers,proto3" json:"numbers,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StandingRules) Reset() {
+	*x = StandingRules{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StandingRules) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StandingRules) ProtoMessage() {}
+
+func (x *StandingRules) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StandingRules.ProtoReflect.Descriptor instead.
+func (*StandingRules) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *StandingRules) GetGames() bool {
+	if x != nil {
+		return x.Games
+	}
+	return false
+}
+
+func (x *StandingRules) GetLeft() bool {
+	if x != nil {
+		return x.Left
+	}
+	return false
+}
+
+func (x *StandingRules) GetRecent() int64 {
+	if x != nil {
+		return x.Recent
+	}
+	return 0
+}
+
+func (x *StandingRules) GetNumbers() []*StandingNumber {
+	if x != nil {
+		return x.Numbers
+	}
+	return nil
+}
+
+type StandingNumber struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// start is the number of players without one.
+	Start float64 `protobuf:"fixed64,2,opt,name=start,proto3" json:"start,omitempty"`
+	// ticket is least, greatest or mean: which of the numbers of its players a ticket has.
+	Ticket        string `protobuf:"bytes,3,opt,name=ticket,proto3" json:"ticket,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StandingNumber) Reset() {
+	*x = StandingNumber{}
+	mi := &file_matchmaker_v1_record_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StandingNumber) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StandingNumber) ProtoMessage() {}
+
+func (x *StandingNumber) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_record_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StandingNumber.ProtoReflect.Descriptor instead.
+func (*StandingNumber) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *StandingNumber) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *StandingNumber) GetStart() float64 {
+	if x != nil {
+		return x.Start
+	}
+	return 0
+}
+
+func (x *StandingNumber) GetTicket() string {
+	if x != nil {
+		return x.Ticket
+	}
+	return ""
+}
+
 // Webhook is where events of a project are sent.
 type Webhook struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3264,7 +3416,7 @@ type Webhook struct {
 
 func (x *Webhook) Reset() {
 	*x = Webhook{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[36]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3276,7 +3428,7 @@ func (x *Webhook) String() string {
 func (*Webhook) ProtoMessage() {}
 
 func (x *Webhook) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[36]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3289,7 +3441,7 @@ func (x *Webhook) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Webhook.ProtoReflect.Descriptor instead.
 func (*Webhook) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{36}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Webhook) GetName() string {
@@ -3333,7 +3485,7 @@ type WebhookSecrets struct {
 
 func (x *WebhookSecrets) Reset() {
 	*x = WebhookSecrets{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[37]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3345,7 +3497,7 @@ func (x *WebhookSecrets) String() string {
 func (*WebhookSecrets) ProtoMessage() {}
 
 func (x *WebhookSecrets) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[37]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3358,7 +3510,7 @@ func (x *WebhookSecrets) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WebhookSecrets.ProtoReflect.Descriptor instead.
 func (*WebhookSecrets) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{37}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *WebhookSecrets) GetCurrent() []byte {
@@ -3416,7 +3568,7 @@ type RatingRule struct {
 
 func (x *RatingRule) Reset() {
 	*x = RatingRule{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[38]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3428,7 +3580,7 @@ func (x *RatingRule) String() string {
 func (*RatingRule) ProtoMessage() {}
 
 func (x *RatingRule) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[38]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3441,7 +3593,7 @@ func (x *RatingRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RatingRule.ProtoReflect.Descriptor instead.
 func (*RatingRule) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{38}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *RatingRule) GetName() string {
@@ -3581,7 +3733,7 @@ type RatingTier struct {
 
 func (x *RatingTier) Reset() {
 	*x = RatingTier{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[39]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3593,7 +3745,7 @@ func (x *RatingTier) String() string {
 func (*RatingTier) ProtoMessage() {}
 
 func (x *RatingTier) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[39]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3606,7 +3758,7 @@ func (x *RatingTier) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RatingTier.ProtoReflect.Descriptor instead.
 func (*RatingTier) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{39}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *RatingTier) GetName() string {
@@ -3627,15 +3779,17 @@ func (x *RatingTier) GetFrom() float64 {
 type AcceptanceRules struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// first_pause and longest_pause are in milliseconds, 0 for none: each pause is twice as long as the one before.
-	FirstPause    int64 `protobuf:"varint,1,opt,name=first_pause,json=firstPause,proto3" json:"first_pause,omitempty"`
-	LongestPause  int64 `protobuf:"varint,2,opt,name=longest_pause,json=longestPause,proto3" json:"longest_pause,omitempty"`
+	FirstPause   int64 `protobuf:"varint,1,opt,name=first_pause,json=firstPause,proto3" json:"first_pause,omitempty"`
+	LongestPause int64 `protobuf:"varint,2,opt,name=longest_pause,json=longestPause,proto3" json:"longest_pause,omitempty"`
+	// leavers: leaving a match early is a reason to pause, too.
+	Leavers       bool `protobuf:"varint,3,opt,name=leavers,proto3" json:"leavers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *AcceptanceRules) Reset() {
 	*x = AcceptanceRules{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[40]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3647,7 +3801,7 @@ func (x *AcceptanceRules) String() string {
 func (*AcceptanceRules) ProtoMessage() {}
 
 func (x *AcceptanceRules) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[40]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3660,7 +3814,7 @@ func (x *AcceptanceRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AcceptanceRules.ProtoReflect.Descriptor instead.
 func (*AcceptanceRules) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{40}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *AcceptanceRules) GetFirstPause() int64 {
@@ -3675,6 +3829,13 @@ func (x *AcceptanceRules) GetLongestPause() int64 {
 		return x.LongestPause
 	}
 	return 0
+}
+
+func (x *AcceptanceRules) GetLeavers() bool {
+	if x != nil {
+		return x.Leavers
+	}
+	return false
 }
 
 // TicketRules say how many tickets a player may have, and whether they are listed.
@@ -3702,7 +3863,7 @@ type TicketRules struct {
 
 func (x *TicketRules) Reset() {
 	*x = TicketRules{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[41]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3714,7 +3875,7 @@ func (x *TicketRules) String() string {
 func (*TicketRules) ProtoMessage() {}
 
 func (x *TicketRules) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[41]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3727,7 +3888,7 @@ func (x *TicketRules) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TicketRules.ProtoReflect.Descriptor instead.
 func (*TicketRules) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{41}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *TicketRules) GetPlayerLimit() int64 {
@@ -3793,7 +3954,7 @@ type AttributeRule struct {
 
 func (x *AttributeRule) Reset() {
 	*x = AttributeRule{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[42]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3805,7 +3966,7 @@ func (x *AttributeRule) String() string {
 func (*AttributeRule) ProtoMessage() {}
 
 func (x *AttributeRule) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[42]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3818,7 +3979,7 @@ func (x *AttributeRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttributeRule.ProtoReflect.Descriptor instead.
 func (*AttributeRule) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{42}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *AttributeRule) GetAttribute() string {
@@ -3857,7 +4018,7 @@ type PropertyRule struct {
 
 func (x *PropertyRule) Reset() {
 	*x = PropertyRule{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[43]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3869,7 +4030,7 @@ func (x *PropertyRule) String() string {
 func (*PropertyRule) ProtoMessage() {}
 
 func (x *PropertyRule) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[43]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3882,7 +4043,7 @@ func (x *PropertyRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PropertyRule.ProtoReflect.Descriptor instead.
 func (*PropertyRule) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{43}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *PropertyRule) GetProperty() string {
@@ -3920,7 +4081,7 @@ type Waits struct {
 
 func (x *Waits) Reset() {
 	*x = Waits{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[44]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3932,7 +4093,7 @@ func (x *Waits) String() string {
 func (*Waits) ProtoMessage() {}
 
 func (x *Waits) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[44]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3945,7 +4106,7 @@ func (x *Waits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waits.ProtoReflect.Descriptor instead.
 func (*Waits) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{44}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Waits) GetAt() int64 {
@@ -3983,7 +4144,7 @@ type WaitClass struct {
 
 func (x *WaitClass) Reset() {
 	*x = WaitClass{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[45]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3995,7 +4156,7 @@ func (x *WaitClass) String() string {
 func (*WaitClass) ProtoMessage() {}
 
 func (x *WaitClass) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[45]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4008,7 +4169,7 @@ func (x *WaitClass) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitClass.ProtoReflect.Descriptor instead.
 func (*WaitClass) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{45}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *WaitClass) GetClass() uint64 {
@@ -4052,7 +4213,7 @@ type WaitEvidence struct {
 
 func (x *WaitEvidence) Reset() {
 	*x = WaitEvidence{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[46]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4064,7 +4225,7 @@ func (x *WaitEvidence) String() string {
 func (*WaitEvidence) ProtoMessage() {}
 
 func (x *WaitEvidence) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[46]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4077,7 +4238,7 @@ func (x *WaitEvidence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitEvidence.ProtoReflect.Descriptor instead.
 func (*WaitEvidence) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{46}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *WaitEvidence) GetWaited() []float32 {
@@ -4119,7 +4280,7 @@ type Change struct {
 
 func (x *Change) Reset() {
 	*x = Change{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[47]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4131,7 +4292,7 @@ func (x *Change) String() string {
 func (*Change) ProtoMessage() {}
 
 func (x *Change) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[47]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4144,7 +4305,7 @@ func (x *Change) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Change.ProtoReflect.Descriptor instead.
 func (*Change) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{47}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Change) GetKind() string {
@@ -4201,7 +4362,7 @@ type ReportSlot struct {
 
 func (x *ReportSlot) Reset() {
 	*x = ReportSlot{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[48]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4213,7 +4374,7 @@ func (x *ReportSlot) String() string {
 func (*ReportSlot) ProtoMessage() {}
 
 func (x *ReportSlot) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[48]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4226,7 +4387,7 @@ func (x *ReportSlot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportSlot.ProtoReflect.Descriptor instead.
 func (*ReportSlot) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{48}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *ReportSlot) GetSeries() []*ReportSeries {
@@ -4272,7 +4433,7 @@ type ReportSeries struct {
 
 func (x *ReportSeries) Reset() {
 	*x = ReportSeries{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[49]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4284,7 +4445,7 @@ func (x *ReportSeries) String() string {
 func (*ReportSeries) ProtoMessage() {}
 
 func (x *ReportSeries) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[49]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4297,7 +4458,7 @@ func (x *ReportSeries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportSeries.ProtoReflect.Descriptor instead.
 func (*ReportSeries) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{49}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *ReportSeries) GetConfig() string {
@@ -4428,7 +4589,7 @@ type ReportDistribution struct {
 
 func (x *ReportDistribution) Reset() {
 	*x = ReportDistribution{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[50]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4440,7 +4601,7 @@ func (x *ReportDistribution) String() string {
 func (*ReportDistribution) ProtoMessage() {}
 
 func (x *ReportDistribution) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[50]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4453,7 +4614,7 @@ func (x *ReportDistribution) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportDistribution.ProtoReflect.Descriptor instead.
 func (*ReportDistribution) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{50}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ReportDistribution) GetKind() string {
@@ -4514,7 +4675,7 @@ type Capture struct {
 
 func (x *Capture) Reset() {
 	*x = Capture{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[51]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4526,7 +4687,7 @@ func (x *Capture) String() string {
 func (*Capture) ProtoMessage() {}
 
 func (x *Capture) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[51]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4539,7 +4700,7 @@ func (x *Capture) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Capture.ProtoReflect.Descriptor instead.
 func (*Capture) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{51}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *Capture) GetConfig() string {
@@ -4860,13 +5021,14 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\bfunction\x18\n" +
 	" \x01(\tR\bfunction\x12\x16\n" +
 	"\x06upload\x18\v \x01(\x03R\x06upload\x12\x16\n" +
-	"\x06canary\x18\f \x01(\x03R\x06canary\"\xc1\x01\n" +
+	"\x06canary\x18\f \x01(\x03R\x06canary\"\xdd\x01\n" +
 	"\vMatchResult\x12/\n" +
 	"\x05teams\x18\x01 \x03(\v2\x19.matchmaker.v1.ResultTeamR\x05teams\x12\x14\n" +
 	"\x05first\x18\x02 \x01(\x03R\x05first\x12\x12\n" +
 	"\x04time\x18\x03 \x01(\x03R\x04time\x12 \n" +
 	"\vcorrections\x18\x04 \x01(\x05R\vcorrections\x125\n" +
-	"\achanges\x18\x05 \x03(\v2\x1b.matchmaker.v1.RatingChangeR\achanges\"\xc1\x01\n" +
+	"\achanges\x18\x05 \x03(\v2\x1b.matchmaker.v1.RatingChangeR\achanges\x12\x1a\n" +
+	"\bstanding\x18\x14 \x01(\bR\bstanding\"\xc1\x01\n" +
 	"\n" +
 	"ResultTeam\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
@@ -4932,7 +5094,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x0fattribute_names\x18\x02 \x03(\tR\x0eattributeNames\x12)\n" +
 	"\x10attribute_values\x18\x03 \x03(\x01R\x0fattributeValues\x12\x12\n" +
 	"\x04team\x18\x05 \x01(\tR\x04team\x12\x12\n" +
-	"\x04role\x18\x06 \x01(\tR\x04roleJ\x04\b\x04\x10\x05\"\xef\x03\n" +
+	"\x04role\x18\x06 \x01(\tR\x04roleJ\x04\b\x04\x10\x05\"\xa9\x04\n" +
 	"\x0fProjectSettings\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x03R\brevision\x12\x18\n" +
 	"\achanged\x18\x02 \x01(\x03R\achanged\x12\x1d\n" +
@@ -4951,7 +5113,17 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"properties\x122\n" +
 	"\bwebhooks\x18\x14 \x03(\v2\x16.matchmaker.v1.WebhookR\bwebhooks\x123\n" +
 	"\aratings\x18\n" +
-	" \x03(\v2\x19.matchmaker.v1.RatingRuleR\aratings\"a\n" +
+	" \x03(\v2\x19.matchmaker.v1.RatingRuleR\aratings\x128\n" +
+	"\bstanding\x18\x15 \x01(\v2\x1c.matchmaker.v1.StandingRulesR\bstanding\"\x8a\x01\n" +
+	"\rStandingRules\x12\x14\n" +
+	"\x05games\x18\x01 \x01(\bR\x05games\x12\x12\n" +
+	"\x04left\x18\x02 \x01(\bR\x04left\x12\x16\n" +
+	"\x06recent\x18\x03 \x01(\x03R\x06recent\x127\n" +
+	"\anumbers\x18\x04 \x03(\v2\x1d.matchmaker.v1.StandingNumberR\anumbers\"R\n" +
+	"\x0eStandingNumber\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05start\x18\x02 \x01(\x01R\x05start\x12\x16\n" +
+	"\x06ticket\x18\x03 \x01(\tR\x06ticket\"a\n" +
 	"\aWebhook\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
 	"\x03url\x18\x02 \x01(\tR\x03url\x12\x16\n" +
@@ -4989,11 +5161,12 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\n" +
 	"RatingTier\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
-	"\x04from\x18\x02 \x01(\x01R\x04from\"W\n" +
+	"\x04from\x18\x02 \x01(\x01R\x04from\"q\n" +
 	"\x0fAcceptanceRules\x12\x1f\n" +
 	"\vfirst_pause\x18\x01 \x01(\x03R\n" +
 	"firstPause\x12#\n" +
-	"\rlongest_pause\x18\x02 \x01(\x03R\flongestPause\"\xe5\x01\n" +
+	"\rlongest_pause\x18\x02 \x01(\x03R\flongestPause\x12\x18\n" +
+	"\aleavers\x18\x03 \x01(\bR\aleavers\"\xe5\x01\n" +
 	"\vTicketRules\x12!\n" +
 	"\fplayer_limit\x18\x01 \x01(\x03R\vplayerLimit\x12!\n" +
 	"\fwhen_reached\x18\x02 \x01(\tR\vwhenReached\x12\x16\n" +
@@ -5081,7 +5254,7 @@ func file_matchmaker_v1_record_proto_rawDescGZIP() []byte {
 	return file_matchmaker_v1_record_proto_rawDescData
 }
 
-var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 57)
+var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 59)
 var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*Ticket)(nil),             // 0: matchmaker.v1.Ticket
 	(*Player)(nil),             // 1: matchmaker.v1.Player
@@ -5119,36 +5292,38 @@ var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*Roster)(nil),             // 33: matchmaker.v1.Roster
 	(*RosterPlayer)(nil),       // 34: matchmaker.v1.RosterPlayer
 	(*ProjectSettings)(nil),    // 35: matchmaker.v1.ProjectSettings
-	(*Webhook)(nil),            // 36: matchmaker.v1.Webhook
-	(*WebhookSecrets)(nil),     // 37: matchmaker.v1.WebhookSecrets
-	(*RatingRule)(nil),         // 38: matchmaker.v1.RatingRule
-	(*RatingTier)(nil),         // 39: matchmaker.v1.RatingTier
-	(*AcceptanceRules)(nil),    // 40: matchmaker.v1.AcceptanceRules
-	(*TicketRules)(nil),        // 41: matchmaker.v1.TicketRules
-	(*AttributeRule)(nil),      // 42: matchmaker.v1.AttributeRule
-	(*PropertyRule)(nil),       // 43: matchmaker.v1.PropertyRule
-	(*Waits)(nil),              // 44: matchmaker.v1.Waits
-	(*WaitClass)(nil),          // 45: matchmaker.v1.WaitClass
-	(*WaitEvidence)(nil),       // 46: matchmaker.v1.WaitEvidence
-	(*Change)(nil),             // 47: matchmaker.v1.Change
-	(*ReportSlot)(nil),         // 48: matchmaker.v1.ReportSlot
-	(*ReportSeries)(nil),       // 49: matchmaker.v1.ReportSeries
-	(*ReportDistribution)(nil), // 50: matchmaker.v1.ReportDistribution
-	(*Capture)(nil),            // 51: matchmaker.v1.Capture
-	nil,                        // 52: matchmaker.v1.Ticket.PropertiesEntry
-	nil,                        // 53: matchmaker.v1.Player.PropertiesEntry
-	nil,                        // 54: matchmaker.v1.Config.PoolsEntry
-	nil,                        // 55: matchmaker.v1.Proposal.TicketPropertiesEntry
-	nil,                        // 56: matchmaker.v1.Backfill.PropertiesEntry
-	(*RatingOdds)(nil),         // 57: matchmaker.v1.RatingOdds
+	(*StandingRules)(nil),      // 36: matchmaker.v1.StandingRules
+	(*StandingNumber)(nil),     // 37: matchmaker.v1.StandingNumber
+	(*Webhook)(nil),            // 38: matchmaker.v1.Webhook
+	(*WebhookSecrets)(nil),     // 39: matchmaker.v1.WebhookSecrets
+	(*RatingRule)(nil),         // 40: matchmaker.v1.RatingRule
+	(*RatingTier)(nil),         // 41: matchmaker.v1.RatingTier
+	(*AcceptanceRules)(nil),    // 42: matchmaker.v1.AcceptanceRules
+	(*TicketRules)(nil),        // 43: matchmaker.v1.TicketRules
+	(*AttributeRule)(nil),      // 44: matchmaker.v1.AttributeRule
+	(*PropertyRule)(nil),       // 45: matchmaker.v1.PropertyRule
+	(*Waits)(nil),              // 46: matchmaker.v1.Waits
+	(*WaitClass)(nil),          // 47: matchmaker.v1.WaitClass
+	(*WaitEvidence)(nil),       // 48: matchmaker.v1.WaitEvidence
+	(*Change)(nil),             // 49: matchmaker.v1.Change
+	(*ReportSlot)(nil),         // 50: matchmaker.v1.ReportSlot
+	(*ReportSeries)(nil),       // 51: matchmaker.v1.ReportSeries
+	(*ReportDistribution)(nil), // 52: matchmaker.v1.ReportDistribution
+	(*Capture)(nil),            // 53: matchmaker.v1.Capture
+	nil,                        // 54: matchmaker.v1.Ticket.PropertiesEntry
+	nil,                        // 55: matchmaker.v1.Player.PropertiesEntry
+	nil,                        // 56: matchmaker.v1.Config.PoolsEntry
+	nil,                        // 57: matchmaker.v1.Proposal.TicketPropertiesEntry
+	nil,                        // 58: matchmaker.v1.Backfill.PropertiesEntry
+	(*RatingOdds)(nil),         // 59: matchmaker.v1.RatingOdds
 }
 var file_matchmaker_v1_record_proto_depIdxs = []int32{
-	52, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
+	54, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
 	1,  // 1: matchmaker.v1.Ticket.players:type_name -> matchmaker.v1.Player
-	53, // 2: matchmaker.v1.Player.properties:type_name -> matchmaker.v1.Player.PropertiesEntry
+	55, // 2: matchmaker.v1.Player.properties:type_name -> matchmaker.v1.Player.PropertiesEntry
 	5,  // 3: matchmaker.v1.Filter.segmentation:type_name -> matchmaker.v1.Segmentation
 	4,  // 4: matchmaker.v1.Pool.filters:type_name -> matchmaker.v1.Filter
-	54, // 5: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
+	56, // 5: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
 	7,  // 6: matchmaker.v1.Config.hosting:type_name -> matchmaker.v1.Hosting
 	10, // 7: matchmaker.v1.Config.report:type_name -> matchmaker.v1.Report
 	16, // 8: matchmaker.v1.Function.manifest:type_name -> matchmaker.v1.Manifest
@@ -5158,7 +5333,7 @@ var file_matchmaker_v1_record_proto_depIdxs = []int32{
 	13, // 12: matchmaker.v1.Function.canary_ended:type_name -> matchmaker.v1.CanaryEnd
 	16, // 13: matchmaker.v1.FunctionVersion.manifest:type_name -> matchmaker.v1.Manifest
 	17, // 14: matchmaker.v1.Proposal.teams:type_name -> matchmaker.v1.Team
-	55, // 15: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
+	57, // 15: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
 	18, // 16: matchmaker.v1.Proposal.hosting:type_name -> matchmaker.v1.HostingOverride
 	23, // 17: matchmaker.v1.Proposal.filling:type_name -> matchmaker.v1.Filling
 	20, // 18: matchmaker.v1.Proposal.measures:type_name -> matchmaker.v1.Measures
@@ -5175,28 +5350,30 @@ var file_matchmaker_v1_record_proto_depIdxs = []int32{
 	28, // 29: matchmaker.v1.ResultTeam.numbers:type_name -> matchmaker.v1.Number
 	28, // 30: matchmaker.v1.ResultPlayer.numbers:type_name -> matchmaker.v1.Number
 	7,  // 31: matchmaker.v1.GameServer.hosting:type_name -> matchmaker.v1.Hosting
-	56, // 32: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
+	58, // 32: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
 	33, // 33: matchmaker.v1.Backfill.roster:type_name -> matchmaker.v1.Roster
 	34, // 34: matchmaker.v1.Roster.players:type_name -> matchmaker.v1.RosterPlayer
-	42, // 35: matchmaker.v1.ProjectSettings.attributes:type_name -> matchmaker.v1.AttributeRule
-	41, // 36: matchmaker.v1.ProjectSettings.tickets:type_name -> matchmaker.v1.TicketRules
-	40, // 37: matchmaker.v1.ProjectSettings.acceptance:type_name -> matchmaker.v1.AcceptanceRules
-	43, // 38: matchmaker.v1.ProjectSettings.properties:type_name -> matchmaker.v1.PropertyRule
-	36, // 39: matchmaker.v1.ProjectSettings.webhooks:type_name -> matchmaker.v1.Webhook
-	38, // 40: matchmaker.v1.ProjectSettings.ratings:type_name -> matchmaker.v1.RatingRule
-	39, // 41: matchmaker.v1.RatingRule.tiers:type_name -> matchmaker.v1.RatingTier
-	9,  // 42: matchmaker.v1.Waits.configs:type_name -> matchmaker.v1.Config
-	45, // 43: matchmaker.v1.Waits.classes:type_name -> matchmaker.v1.WaitClass
-	46, // 44: matchmaker.v1.WaitClass.seen:type_name -> matchmaker.v1.WaitEvidence
-	49, // 45: matchmaker.v1.ReportSlot.series:type_name -> matchmaker.v1.ReportSeries
-	50, // 46: matchmaker.v1.ReportSeries.distributions:type_name -> matchmaker.v1.ReportDistribution
-	57, // 47: matchmaker.v1.ReportSeries.odds:type_name -> matchmaker.v1.RatingOdds
-	6,  // 48: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
-	49, // [49:49] is the sub-list for method output_type
-	49, // [49:49] is the sub-list for method input_type
-	49, // [49:49] is the sub-list for extension type_name
-	49, // [49:49] is the sub-list for extension extendee
-	0,  // [0:49] is the sub-list for field type_name
+	44, // 35: matchmaker.v1.ProjectSettings.attributes:type_name -> matchmaker.v1.AttributeRule
+	43, // 36: matchmaker.v1.ProjectSettings.tickets:type_name -> matchmaker.v1.TicketRules
+	42, // 37: matchmaker.v1.ProjectSettings.acceptance:type_name -> matchmaker.v1.AcceptanceRules
+	45, // 38: matchmaker.v1.ProjectSettings.properties:type_name -> matchmaker.v1.PropertyRule
+	38, // 39: matchmaker.v1.ProjectSettings.webhooks:type_name -> matchmaker.v1.Webhook
+	40, // 40: matchmaker.v1.ProjectSettings.ratings:type_name -> matchmaker.v1.RatingRule
+	36, // 41: matchmaker.v1.ProjectSettings.standing:type_name -> matchmaker.v1.StandingRules
+	37, // 42: matchmaker.v1.StandingRules.numbers:type_name -> matchmaker.v1.StandingNumber
+	41, // 43: matchmaker.v1.RatingRule.tiers:type_name -> matchmaker.v1.RatingTier
+	9,  // 44: matchmaker.v1.Waits.configs:type_name -> matchmaker.v1.Config
+	47, // 45: matchmaker.v1.Waits.classes:type_name -> matchmaker.v1.WaitClass
+	48, // 46: matchmaker.v1.WaitClass.seen:type_name -> matchmaker.v1.WaitEvidence
+	51, // 47: matchmaker.v1.ReportSlot.series:type_name -> matchmaker.v1.ReportSeries
+	52, // 48: matchmaker.v1.ReportSeries.distributions:type_name -> matchmaker.v1.ReportDistribution
+	59, // 49: matchmaker.v1.ReportSeries.odds:type_name -> matchmaker.v1.RatingOdds
+	6,  // 50: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
+	51, // [51:51] is the sub-list for method output_type
+	51, // [51:51] is the sub-list for method input_type
+	51, // [51:51] is the sub-list for extension type_name
+	51, // [51:51] is the sub-list for extension extendee
+	0,  // [0:51] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_record_proto_init() }
@@ -5211,14 +5388,14 @@ func file_matchmaker_v1_record_proto_init() {
 	file_matchmaker_v1_record_proto_msgTypes[27].OneofWrappers = []any{}
 	file_matchmaker_v1_record_proto_msgTypes[29].OneofWrappers = []any{}
 	file_matchmaker_v1_record_proto_msgTypes[32].OneofWrappers = []any{}
-	file_matchmaker_v1_record_proto_msgTypes[38].OneofWrappers = []any{}
+	file_matchmaker_v1_record_proto_msgTypes[40].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_record_proto_rawDesc), len(file_matchmaker_v1_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   57,
+			NumMessages:   59,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -17,9 +17,14 @@
 //
 //	{"bye": "<ticket id>"}
 //
-// and is a stranger from then on, which is the answer. Other datagrams, and any of more than 512 bytes, get no
-// answer. An answer has at most 512 bytes, and at most 32 when the ticket is unknown, so that forged datagrams cannot
-// make the server flood a third party.
+// and is a stranger from then on, which is the answer. With
+//
+//	{"won": "<ticket id>"}
+//
+// a server that has a token reports that the ticket's team, or the ticket in a match of one team, is first and all
+// others are second. It answers with the welcome when that counts, and ends a second later. Other datagrams, and any of
+// more than 512 bytes, get no answer. An answer has at most 512 bytes, and at most 32 when the ticket is unknown, so
+// that forged datagrams cannot make the server flood a third party.
 //
 // # Filling
 //

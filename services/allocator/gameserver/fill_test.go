@@ -27,6 +27,8 @@ type service struct {
 	ticket  client.BackfillTicket
 	joining []client.Ticket
 	deleted bool
+	results int
+	result  struct{ Teams []client.ReportedTeam }
 	strange []string       // requests that make no sense
 	open    chan float64   // what servers say of it
 	said    map[string]int // methods
@@ -51,6 +53,14 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.ticket = client.BackfillTicket{}
 		_ = json.NewDecoder(r.Body).Decode(&s.ticket)
 		s.open <- s.ticket.Attributes["open"]
+	case r.Method == http.MethodPost && r.URL.Path == "/p/matchmaking/api/v1/matches/m/result":
+		s.results++
+		if s.results == 1 { // the first one is lost
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		_ = json.NewDecoder(r.Body).Decode(&s.result)
+		_, _ = w.Write([]byte(`{"teams":[],"reported":"2026-01-01T00:00:00Z","corrections":0}`))
 	case r.Method == http.MethodDelete && r.URL.Path == at:
 		s.deleted = true
 		w.WriteHeader(http.StatusNoContent)
@@ -122,6 +132,46 @@ func TestGameIsFilledAgain(t *testing.T) {
 	defer s.mu.Unlock()
 	if !s.deleted || len(s.strange) > 0 || s.ticket.Connection != "1.2.3.4:5" || s.ticket.Attributes["skill"] != 1200 {
 		t.Errorf("deleted %v, strange requests %v, in the end %+v", s.deleted, s.strange, s.ticket)
+	}
+}
+
+// A server that is told a winner reports it, again if that fails, and ends. In a match of one team each ticket is one.
+func TestServerReportsWhoWon(t *testing.T) {
+	one := []provider.Team{{Tickets: []string{"a", "b"}, Players: [][]string{{"ada"}, {"bob", "cy"}}}}
+	two := []provider.Team{{Name: "red", Tickets: []string{"a"}}, {Name: "blue", Tickets: []string{"b"}}}
+	player := func(id string) client.ReportedPlayer { return client.ReportedPlayer{ID: id} }
+	for name, c := range map[string]struct {
+		teams []provider.Team
+		want  []client.ReportedTeam
+	}{
+		"teams": {two, []client.ReportedTeam{{Name: "red", Rank: 2}, {Name: "blue", Rank: 1}}},
+		"tickets": {one, []client.ReportedTeam{{Rank: 2, Players: []client.ReportedPlayer{player("ada")}},
+			{Rank: 1, Players: []client.ReportedPlayer{player("bob"), player("cy")}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &service{token: "secret", open: make(chan float64, 100), said: map[string]int{}}
+			api := httptest.NewServer(s)
+			t.Cleanup(api.Close)
+			r := provider.Request{Ref: provider.Ref{Project: "p", Match: "m"}, Teams: c.teams, Token: "secret"}
+			payload, err := r.Payload()
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := start(t)
+			at := p.server(gameserver.Start{ID: "1", Match: payload, API: api.URL})
+			if err := gameservertest.Won(t.Context(), at, "c"); !errors.Is(err, gameservertest.ErrStranger) {
+				t.Errorf("a stranger wins: %v", err)
+			}
+			if err := gameservertest.Won(t.Context(), at, "b"); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(gameserver.Event{ID: "1", Ended: "over"}, p.event()); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff(c.want, s.result.Teams); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }
 

@@ -115,7 +115,7 @@ func (h *host) open(ctx context.Context, c *Start) (*server, error) {
 		return nil, errors.New("the match is no JSON object") // the parser's error could quote the token in it
 	}
 	var api *client.Client
-	if c.API != "" && m.Backfill != "" && m.Token != "" {
+	if c.API != "" && m.Token != "" {
 		o := client.Options{URL: c.API, Project: m.Project, HTTP: h.http}
 		o.Token = client.ServerTokens(o, m.Token)
 		var err error
@@ -123,16 +123,18 @@ func (h *host) open(ctx context.Context, c *Start) (*server, error) {
 			return nil, err
 		}
 	}
-	s, err := listen(h.options.Host, &m, api != nil, time.Duration(c.Stay)*time.Millisecond)
+	fills := api != nil && m.Backfill != ""
+	s, err := listen(h.options.Host, &m, fills, time.Duration(c.Stay)*time.Millisecond)
 	if err != nil {
 		return nil, err
 	}
+	s.api, s.over = api, func() { h.retire(c.ID, s, "over") }
 	h.servers[c.ID] = s
-	go s.serve()
+	go s.serve(ctx)
 	if c.Lifetime > 0 {
 		s.expiry = time.AfterFunc(time.Duration(c.Lifetime)*time.Millisecond, func() { h.retire(c.ID, s, "lifetime") })
 	}
-	if api != nil {
+	if fills {
 		ctx, stop := context.WithCancel(ctx)
 		s.stop = stop
 		h.fills.Go(func() {

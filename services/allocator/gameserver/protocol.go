@@ -44,6 +44,7 @@ type Event struct {
 type hello struct {
 	Ticket string `json:"hello,omitempty"`
 	Bye    string `json:"bye,omitempty"`
+	Won    string `json:"won,omitempty"`
 }
 
 // Welcome is the answer to a player of the match.

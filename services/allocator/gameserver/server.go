@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -27,6 +28,10 @@ type server struct {
 	expiry     *time.Timer // nil when the server has no end
 	game       game
 	world      json.RawMessage
+	teams      []provider.Team
+	api        *client.Client // nil if it reports nothing
+	reporting  atomic.Bool
+	over       func() // ends the server, some time after its report
 	// filler keeps the game filled, and stop stops it; both are nil when the game is not filled.
 	filler atomic.Pointer[client.Filler]
 	stop   context.CancelFunc
@@ -43,7 +48,7 @@ func listen(address string, m *provider.Payload, filled bool, stay time.Duration
 	if err != nil {
 		return nil, err
 	}
-	s := &server{match: m.Match, connection: conn.LocalAddr().String(), conn: conn}
+	s := &server{match: m.Match, connection: conn.LocalAddr().String(), conn: conn, teams: m.Teams}
 	var tickets []string
 	for _, team := range m.Teams {
 		tickets = append(tickets, team.Tickets...)
@@ -83,7 +88,7 @@ func (p *properties) world() json.RawMessage {
 }
 
 // serve answers players until close.
-func (s *server) serve() {
+func (s *server) serve(ctx context.Context) {
 	// A datagram that fills the buffer is too long.
 	question := make([]byte, maxQuestion+1)
 	for {
@@ -92,6 +97,16 @@ func (s *server) serve() {
 			return
 		}
 		if n > maxQuestion {
+			continue
+		}
+		var q hello
+		if json.Unmarshal(question[:n], &q) == nil && q.Won != "" && s.reporting.CompareAndSwap(false, true) {
+			go func() {
+				defer s.reporting.Store(false)
+				if answer := s.report(ctx, q.Won); answer != nil {
+					_, _ = s.conn.WriteToUDPAddrPort(answer, from)
+				}
+			}()
 			continue
 		}
 		answer, leaves := s.answer(question[:n])
@@ -120,6 +135,53 @@ func (s *server) answer(question []byte) (answer []byte, leaves string) {
 		return encode(refusal{Error: stranger}), ""
 	}
 	return encode(Welcome{Ticket: q.Ticket, Match: s.match, Players: players, Map: s.world}), ""
+}
+
+// reportTime is how long a report may take.
+const reportTime = 5 * time.Second
+
+// lastAnswers is how long a server that has reported still answers players whose answer is lost.
+const lastAnswers = time.Second
+
+// report reports that a ticket's team has won. It returns the answer to the player, nil if the report failed.
+func (s *server) report(ctx context.Context, winner string) []byte {
+	players, known := s.game.hello(winner)
+	if !known || s.api == nil {
+		return encode(refusal{Error: stranger})
+	}
+	ctx, cancel := context.WithTimeout(ctx, reportTime)
+	defer cancel()
+	if _, err := s.api.ReportResult(ctx, s.match, s.result(winner)...); err != nil {
+		return nil
+	}
+	time.AfterFunc(lastAnswers, s.over)
+	return encode(Welcome{Ticket: winner, Match: s.match, Players: players})
+}
+
+// result is the result of the match. In a match of one team each ticket plays for itself.
+func (s *server) result(winner string) (teams []client.ReportedTeam) {
+	rank := func(tickets ...string) int {
+		if slices.Contains(tickets, winner) {
+			return 1
+		}
+		return 2
+	}
+	for _, t := range s.teams {
+		if len(s.teams) > 1 {
+			teams = append(teams, client.ReportedTeam{Name: t.Name, Rank: rank(t.Tickets...)})
+			continue
+		}
+		for i, ticket := range t.Tickets {
+			one := client.ReportedTeam{Rank: rank(ticket)}
+			for _, id := range t.Players[min(i, len(t.Players)):min(i+1, len(t.Players))] {
+				for _, player := range id {
+					one.Players = append(one.Players, client.ReportedPlayer{ID: player})
+				}
+			}
+			teams = append(teams, one)
+		}
+	}
+	return teams
 }
 
 func encode(v any) []byte {

@@ -102,6 +102,7 @@ func newService(t *testing.T) *service {
 	mux.HandleFunc("GET "+base+"/players/{id}/ratings", s.require(s.playerRatings, "developer"))
 	mux.HandleFunc("GET "+base+"/players/{id}/ratings/history", s.require(s.ratingHistory, "developer"))
 	mux.HandleFunc("GET "+base+"/ratings/{id}/leaderboard", s.require(s.leaderboard, "developer"))
+	mux.HandleFunc(base+"/players/{id}/standing", s.require(s.standing, "developer"))
 	mux.HandleFunc("DELETE "+base+"/players/{id}", s.require(s.erasePlayer, "developer"))
 	mux.HandleFunc("PUT "+base+"/settings", s.require(s.putSettings, "developer"))
 	mux.HandleFunc("GET "+base+"/settings", s.require(s.getSettings, "developer"))

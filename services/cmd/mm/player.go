@@ -3,6 +3,11 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
 
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/cmd/mm/format"
@@ -15,6 +20,8 @@ type playerCommands struct {
 	Match   playerMatch   `cmd:"" help:"Print the match that a player plays." example:"player match ada"`
 	Ratings playerRatings `cmd:"" help:"Print a player's ratings." example:"player ratings ada"`
 	History playerHistory `cmd:"" help:"Print what the last 32 matches did to a player's ratings." example:"player history ada"`
+
+	Standing playerStanding `cmd:"" help:"Print a player's standing, or set numbers of it." example:"player standing ada trust=0.2"`
 }
 
 type playerMatch struct {
@@ -85,6 +92,40 @@ func (c playerHistory) Run(ctx context.Context, s *session, api developerAPI) er
 			format.Number(one.After.Value), format.Number(one.Before.Mean), format.Number(one.After.Mean))
 	}
 	return s.show(changes, table)
+}
+
+type playerStanding struct {
+	ID     string   `arg:"" completion-predictor:"player" help:"The player's identifier."`
+	Number []string `arg:"" optional:"" placeholder:"NAME=NUMBER" help:"Numbers to set, which the project's settings name."`
+}
+
+// Run prints the standing.
+func (c playerStanding) Run(ctx context.Context, s *session, api developerAPI) error {
+	numbers := map[string]float64{}
+	for _, one := range c.Number {
+		name, text, _ := strings.Cut(one, "=")
+		n, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return usageError(fmt.Sprintf("%q is no name and number, as trust=0.2", one))
+		}
+		numbers[name] = n
+	}
+	get := func() (*client.Standing, error) { return api.PlayerStanding(ctx, c.ID) }
+	if len(numbers) > 0 {
+		get = func() (*client.Standing, error) { return api.SetStanding(ctx, c.ID, numbers) }
+	}
+	standing, err := get()
+	if err != nil {
+		return err
+	}
+	var g grid
+	g.add("games", standing.Games)
+	g.add("left", standing.Left)
+	for _, name := range slices.Sorted(maps.Keys(standing.Numbers)) {
+		g.add(name, format.Number(standing.Numbers[name]))
+	}
+	g.add("recent", strings.Join(standing.Recent, ", "))
+	return s.show(standing, g)
 }
 
 type playerExport struct {

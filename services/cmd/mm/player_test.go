@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -10,7 +11,8 @@ import (
 func (s *service) exportPlayer(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, `{"player":%q,"tickets":[{"id":"t","attributes":{},"properties":{},"created":1,"assignment":null}],`+
 		`"party":{"id":"p","leader":true,"joined":1,"ready":true},"kickedFrom":[],"acceptances":[],`+
-		`"games":[{"backfill":"b"}],"pause":null,"rate":{"keptSeconds":9},"matches":[],"ratings":[],"ratingChanges":[],"leaderboards":[],"complete":false}`, r.PathValue("id"))
+		`"games":[{"backfill":"b"}],"pause":null,"rate":{"keptSeconds":9},"matches":[],"ratings":[],"ratingChanges":[],`+
+		`"standing":{"games":0,"left":0,"recent":[],"numbers":{}},"leaderboards":[],"complete":false}`, r.PathValue("id"))
 }
 
 func (s *service) erasePlayer(w http.ResponseWriter, r *http.Request) {
@@ -55,6 +57,26 @@ aim             -5                  1     2            1  yes
 		t.Errorf("it asked for %v", q)
 	}
 	shell.on(service, "ratings", "top", "").expect(2, "", "<rating>: an empty value")
+}
+
+func (s *service) standing(w http.ResponseWriter, r *http.Request) {
+	body := struct{ Numbers map[string]float64 }{map[string]float64{}}
+	if r.Method == http.MethodPut && json.NewDecoder(r.Body).Decode(&body) != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	numbers, _ := json.Marshal(body.Numbers) // of numbers
+	fmt.Fprintf(w, `{"games":12,"left":1,"recent":["bob","c y"],"numbers":%s}`, numbers)
+}
+
+func TestPlayerStanding(t *testing.T) {
+	shell, service := newShell(t), newService(t)
+	shell.on(service, "player", "standing", "a/b é").expect(0, "games   12\nleft    1\nrecent  bob, c y\n", "")
+	shell.on(service, "player", "standing", "ada", "trust=0.25", "x=-3").expect(0,
+		"games   12\nleft    1\ntrust   0.25\nx       -3\nrecent  bob, c y\n", "")
+	for _, bad := range []string{"trust", "trust=", "trust=a"} {
+		shell.on(service, "player", "standing", "ada", bad).expect(2, "", "is no name and number")
+	}
 }
 
 func TestPlayerExportAndErase(t *testing.T) {

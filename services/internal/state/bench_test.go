@@ -7,10 +7,12 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/match/rating"
 	"matchmaker.dev/services/internal/platform/embedded"
 	"matchmaker.dev/services/internal/state"
 )
@@ -41,6 +43,7 @@ func BenchmarkTicket(b *testing.B) {
 	b.Run("create", func(b *testing.B) { benchmarkTicket(b, open(b, limits), (*crowd).create) })
 	b.Run("create without limits", func(b *testing.B) { benchmarkTicket(b, open(b, state.Options{}), (*crowd).create) })
 	events := state.Options{History: 1_000_000}
+	b.Run("create, and with ratings", func(b *testing.B) { benchmarkRated(b, open(b, limits)) })
 	b.Run("create with events", func(b *testing.B) { benchmarkTicket(b, open(b, events), (*crowd).create) })
 	b.Run("claim and assign with events", func(b *testing.B) {
 		benchmarkTicket(b, open(b, events), (*crowd).claimDirect, (*crowd).create)
@@ -98,6 +101,50 @@ func benchmarkTicket(b *testing.B, s *state.Store, work func(*crowd) error, befo
 	b.ReportMetric(float64(used.Microseconds())/tickets, "redis-µs/ticket")
 	b.ReportMetric(tickets/float64(scripts), "tickets/script")
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/tickets, "µs/ticket")
+}
+
+// benchmarkRated creates rounds of tickets without and with a rating and a standing in turn, and says how much more the
+// latter take: of Redis's processor, and of both.
+func benchmarkRated(b *testing.B, s *state.Store) {
+	asked := state.Creation{Ratings: []*pb.RatingRule{{Name: "skill", Model: rating.PlackettLuce, Mean: 25, Deviation: 8,
+		Beta: 4, Tau: 0.1}}}
+	standing := asked
+	standing.Standing = &pb.StandingRules{Games: true, Left: true, Recent: 5}
+	c := &crowd{ctx: b.Context(), store: s, creator: s.Creator(nil)}
+	for i := range crowdSize { // as the players of a ladder have them
+		stored := state.FormatRated([]state.PlayerRating{{Name: "skill", Rating: rating.Rating{Mean: 25.1 + float64(i)/7,
+			Deviation: 3.21}, Matches: 30, Changed: time.Now()}}, state.Standing{Games: 30, Recent: []string{"a", "b", "c"}})
+		if err := s.Rate(b.Context(), project, fmt.Sprint("player-", i), stored); err != nil {
+			b.Fatal(err)
+		}
+	}
+	var redis, both [3]time.Duration
+	for b.Loop() {
+		for of, one := range []state.Creation{{}, asked, standing} {
+			c.round++
+			usedBefore, _ := usageOf(b, s)
+			before := processorTime(b)
+			if err := c.createAs(one); err != nil {
+				b.Fatal(err)
+			}
+			own := processorTime(b) - before
+			used, _ := usageOf(b, s)
+			redis[of], both[of] = redis[of]+used-usedBefore, both[of]+used-usedBefore+own
+		}
+	}
+	for of, name := range []string{"plain", "rated", "standing"} {
+		b.ReportMetric(float64(redis[of].Microseconds())/float64(b.N*crowdSize), "redis-µs/"+name)
+		b.ReportMetric(float64(both[of].Microseconds())/float64(b.N*crowdSize), "µs/"+name)
+	}
+}
+
+// processorTime is what this process has used.
+func processorTime(b *testing.B) time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 // usageOf returns the processor time of Redis's main thread, and how many scripts it ran. The time does not grow while
@@ -159,11 +206,18 @@ func (c *crowd) each(do func(i int) error) error {
 	return <-errs
 }
 
-func (c *crowd) create() error {
+func (c *crowd) create() error { return c.createAs(state.Creation{}) }
+
+func (c *crowd) createAs(asked state.Creation) error {
 	return c.each(func(i int) error {
-		t := ticket(c.id(i), i)
-		t.Owner = fmt.Sprint("player-", i)
-		return c.creator.Create(c.ctx, project, t)
+		one := asked
+		one.Ticket = ticket(c.id(i), i)
+		one.Ticket.Owner = fmt.Sprint("player-", i)
+		if len(asked.Ratings) > 0 {
+			one.Ticket.AttributeNames, one.Ticket.AttributeValues = nil, nil
+		}
+		_, err := c.creator.CreateAs(c.ctx, project, one)
+		return err
 	})
 }
 

@@ -98,8 +98,8 @@ func newCreation(asked Creation) (one *creation, err error) {
 	t := asked.Ticket
 	one = &creation{id: t.GetId(), owner: t.GetOwner(), settings: asked.Settings, lists: asked.Lists,
 		ends: asked.Ends, pauses: asked.Pauses, running: asked.Running, done: make(chan answer, 1)}
-	if len(asked.Ratings) > 0 {
-		one.body, one.rated, err = encodeRated(t, asked.Ratings)
+	if len(asked.Ratings) > 0 || asked.Standing != nil {
+		one.body, one.rated, err = encodeRated(t, asked)
 	} else {
 		one.body, err = proto.Marshal(t)
 	}
@@ -135,10 +135,11 @@ type Creation struct {
 	Ends Ends
 	// Pauses is how long players pause who missed a match.
 	Pauses Pauses
-	// Ratings are those that the ticket's players get, and Running what becomes of it when one of them is in a match
-	// without a result; see RatingsFor and definition.Tell.
-	Ratings []*pb.RatingRule
-	Running string
+	// Ratings are those that the ticket's players get, Standing says what else it has of them, and Running what becomes of
+	// it when one of them is in a match without a result; see RatingsFor and definition.Tell.
+	Ratings  []*pb.RatingRule
+	Standing *pb.StandingRules
+	Running  string
 	// Key is an Idempotency-Key, "" for none, and Request what was asked with it.
 	Key     string
 	Request []byte
@@ -147,7 +148,8 @@ type Creation struct {
 // CreationOf is a ticket that is created as a project's settings want it. Results are readable for that long.
 func CreationOf(t *pb.Ticket, settings *pb.ProjectSettings, readable time.Duration) Creation {
 	c := Creation{Ticket: t, Settings: settings.GetRevision(), Lists: ListsOf(settings),
-		Ends: EndsOf(settings, readable), Pauses: PausesOf(settings), Running: settings.GetTickets().GetRunning()}
+		Ends: EndsOf(settings, readable), Pauses: PausesOf(settings), Standing: settings.GetStanding(),
+		Running: settings.GetTickets().GetRunning()}
 	if len(settings.GetRatings()) > 0 {
 		c.Ratings = RatingsFor(settings, t.GetQueues()...)
 	}

@@ -83,7 +83,8 @@
 //	awaited    zset    these matches by when the result is due; later by when they are forgotten
 //	running    hash    the match of each player in one without a result
 //	ratings    hash    each player's ratings, a line each: name, season ('-' = none), mean, deviation, volatility, number
-//	                   of matches and time of the last change, with spaces between
+//	                   of matches and time of the last change, with spaces between; and the lines of the standing
+//	                   (standing.go), with '!' before
 //	rated      zset    these players by the time of the last change
 //	steps:<player>
 //	           list    what the last matches did to the player's ratings, the newest first: the match and the time, and

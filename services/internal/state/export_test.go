@@ -457,3 +457,8 @@ func (s *Store) BeginAllocation(ctx context.Context, project string, m *pb.Match
 	}
 	return begun[0], nil
 }
+
+// Rate stores what is stored of a player's ratings.
+func (s *Store) Rate(ctx context.Context, project, player, stored string) error {
+	return s.redis.HSet(ctx, keysOf(project).ratings(), player, stored).Err()
+}

@@ -29,7 +29,9 @@ func (p Cursor) String() string {
 }
 
 // score is the score of the member: a number without an exponent, or Inf.
-func (p Cursor) score() string { return strings.TrimPrefix(strconv.FormatFloat(p.at, 'f', -1, 64), "+") }
+func (p Cursor) score() string {
+	return strings.TrimPrefix(strconv.FormatFloat(p.at, 'f', -1, 64), "+")
+}
 
 // ParseCursor reads the query parameter after of a list: what String returned, or "" for the beginning. Errors: Invalid.
 func ParseCursor(after string) (p Cursor, err error) {

@@ -39,8 +39,8 @@ func (s *Store) pausesOf(ctx context.Context, project string) (Pauses, error) {
 // paused is the error of a verdict that a player pauses: "paused" and its number from 1.
 func (c *creation) paused(v verdict) error {
 	name := c.playerAt(strings.TrimPrefix(v.reason, pausedMark))
-	e := problem.New(problem.Paused, "player %q declined a match or did not answer it, and may search again in %v", name,
-		v.after.Round(time.Second)+time.Second).Exceeds("acceptance.pause")
+	e := problem.New(problem.Paused, "player %q declined or left a match, or did not answer it, and may search again in "+
+		"%v", name, v.after.Round(time.Second)+time.Second).Exceeds("acceptance.pause")
 	e.RetryAfter = v.after
 	return e
 }

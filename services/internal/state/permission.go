@@ -69,7 +69,8 @@ func permissions() map[string]rights {
 	return map[string]rights{
 		catalog.Ticket: {
 			scripts: []lazyScript{projectAddScript, ticketCreateScript, ticketDeleteScript, acceptanceAnswerScript,
-				ticketHearScript, expireUnheardScript, rateAllowScript, rateChargeScript, resultPutScript, resultForgetScript},
+				ticketHearScript, expireUnheardScript, rateAllowScript, rateChargeScript, resultPutScript, resultForgetScript,
+				standingPutScript},
 			calls: "get mget hget hmget hkeys hgetall hexists smembers exists zrange zrevrange zrevrank zcount zcard zscore lrange",
 			// Configs say why a ticket waits.
 			reads: []string{every.outcome(anyID), every.waits(), every.report(anyID), every.configs(), every.revisions(),
@@ -149,7 +150,7 @@ func permissions() map[string]rights {
 		catalog.Party: {
 			scripts: []lazyScript{projectAddScript, partyPutScript, partyHearScript, partySweepScript, partySilentScript,
 				ticketCreateScript, ticketDeleteScript, ticketHearScript, ticketForgetScript, rateAllowScript, resultForgetScript,
-				auditAppendScript},
+				standingForgetScript, auditAppendScript},
 			// It looks for what is stored of a player in all keys.
 			calls:  "smembers hget hmget hgetall hkeys hvals exists scan pttl hdel zrem del zrange zscore zrevrank lrange",
 			reads:  []string{every.outcome(anyID), every.backfill(anyID), every.joining(anyID), every.webhooks()},

@@ -169,8 +169,8 @@ func (w *privacy) report(match string) {
 	result := &pb.MatchResult{Teams: []*pb.ResultTeam{{Rank: 1, Players: []*pb.ResultPlayer{{Id: gone}, {Id: "bob"}}}},
 		Changes: []*pb.RatingChange{{Player: gone, Rating: "skill"}}}
 	basis := &state.ResultBasis{Played: m, Settings: &pb.ProjectSettings{Ratings: []*pb.RatingRule{{Name: "skill"}}}}
-	done, err := w.store.PutResult(w.t.Context(), project, basis, result, nil,
-		[]state.Rated{{gone, "", "skill - 26 7 0 1 5"}})
+	done, err := w.store.PutResult(w.t.Context(), project, basis, result, nil, []state.Rated{
+		{gone, "", "skill - 26 7 0 1 5\n!games 1"}, {"bob", "", "!games 1\n!recent\tcy\t" + gone}})
 	if err != nil || !done {
 		w.t.Fatal(done, err)
 	}

@@ -37,6 +37,9 @@ const noSeason = "-"
 // ParseRatings reads the stored ratings of a player.
 func ParseRatings(stored string) (all []PlayerRating, err error) {
 	for line := range strings.Lines(stored) {
+		if strings.HasPrefix(line, standingMark) {
+			continue
+		}
 		f := strings.Fields(line)
 		if len(f) != ratingFields {
 			return nil, corrupt("rating", fmt.Errorf("%d fields", len(f)))

@@ -43,6 +43,7 @@ type Played struct {
 
 	stored  string // Tickets, as they are stored
 	version string
+	leave   Pauses // of its leavers
 }
 
 // awaitsOf is what scripts get of a match whose result is awaited; "" if none is. The server of a match that renews its
@@ -197,6 +198,9 @@ func (s *Store) ReadResult(ctx context.Context, project, id string, players []st
 	if basis.Played == nil {
 		return nil, matchUnknown(id)
 	}
+	if basis.Settings.GetAcceptance().GetLeavers() {
+		basis.leave = PausesOf(basis.Settings)
+	}
 	for i, player := range players {
 		basis.Ratings[player] = in.text(rated[i])
 	}
@@ -236,7 +240,11 @@ func (s *Store) PutResult(
 		"rated_limit", cmp.Or(s.limits.Rated, math.MaxInt32),
 		"age", s.ratingAge().Milliseconds(),
 		"most", MostPlaced,
-		"board_names", rank.names())
+		"board_names", rank.names(),
+		"leavers", strings.Join(newLeavers(m.Result, result), "\n"),
+		"first_pause", m.leave.First.Milliseconds(),
+		"longest_pause", m.leave.Longest.Milliseconds(),
+		"pause_limit", PausedPlayers)
 	for _, board := range slices.Concat(rank.boards, rank.gone) {
 		c.keys = append(c.keys, k.board(board))
 	}
@@ -262,6 +270,24 @@ func (s *Store) PutResult(
 		return false, problem.New(problem.ResultFinal, "the result of match %q is more than a day old, and final", m.ID)
 	}
 	return false, nil
+}
+
+// leaversOf are the players that left a match early.
+func leaversOf(r *pb.MatchResult) (players []string) {
+	for _, t := range r.GetTeams() {
+		for _, p := range t.GetPlayers() {
+			if p.Left != nil && p.GetId() != "" {
+				players = append(players, p.GetId())
+			}
+		}
+	}
+	return players
+}
+
+// newLeavers are the leavers of a result that the one before did not name.
+func newLeavers(before, now *pb.MatchResult) []string {
+	known := leaversOf(before)
+	return slices.DeleteFunc(leaversOf(now), func(player string) bool { return slices.Contains(known, player) })
 }
 
 // SweepResults notes up to limit results that did not come in time, and forgets as many matches that were over long

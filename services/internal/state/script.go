@@ -75,6 +75,8 @@ var (
 	resultSweepScript       = lazy("result_sweep")
 	resultForgetScript      = lazy("result_forget")
 	ratingsExpireScript     = lazy("ratings_expire")
+	standingPutScript       = lazy("standing_put")
+	standingForgetScript    = lazy("standing_forget")
 	partyPutScript          = lazy("party_put")
 	partyHearScript         = lazy("party_hear")
 	partySweepScript        = lazy("party_sweep")

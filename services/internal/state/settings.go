@@ -44,9 +44,9 @@ type Limits struct {
 	BackfillMemory int     `help:"Most MiB that the attributes and properties of a project's backfill tickets may take, what functions make of them included; a create or a larger one beyond it is answered 429. 0 means no limit." default:"512" name:"max-backfill-memory" group:"backfill"`
 
 	Awaited int `help:"Most matches of a project whose results are awaited, or were reported within a day; of further ones no result is taken. Each takes about 300 bytes of Redis and the ids of its players. 0 means no limit." default:"1000000" name:"max-awaited" group:"tickets"`
-	Rated   int `help:"Most players of a project who have ratings; further ones get none. Each takes about 250 bytes of Redis, and up to 3 kB for the changes by the last 32 matches. 0 means no limit." default:"5000000" name:"max-rated" group:"tickets"`
+	Rated   int `help:"Most players of a project who have ratings or a standing; further ones get none. Each takes about 250 bytes of Redis, 1 KiB with 16 opponents, and up to 3 kB for the changes by the last 32 matches. 0 means no limit." default:"5000000" name:"max-rated" group:"tickets"`
 
-	RatingAge time.Duration `help:"Ratings of a player who has played no match for this long are deleted, and leaderboards in which nothing changed." name:"rating-age" default:"9600h" group:"tickets"`
+	RatingAge time.Duration `help:"Ratings and standing of a player that did not change for this long are deleted, and leaderboards in which nothing changed." name:"rating-age" default:"9600h" group:"tickets"`
 
 	Reserve string `help:"How much of Redis's maxmemory creates leave free, as a share (10%, up to 50%) or an amount (256MiB); while less is left, creates of tickets, backfill tickets, configs and functions are answered 503. What exists goes on. 0 means that creates are refused when Redis is full. It needs a maxmemory." default:"10%" name:"redis-reserve" group:"connections"`
 

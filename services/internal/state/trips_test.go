@@ -39,6 +39,9 @@ func TestCreateTakesFewRoundTrips(t *testing.T) {
 	}
 	must(t, s.Creator(nil).Create(t.Context(), project, ticket("one", 1)))
 	took("one", 1)
+	must(t, second(s.Creator(nil).CreateAs(t.Context(), project, state.Creation{Ticket: ticket("rated", 1),
+		Ratings: []*pb.RatingRule{skill()}, Standing: trusting()})))
+	took("one with ratings and a standing", 1)
 	must(t, second(s.Creator(nil).CreateAs(t.Context(), project, asked("keyed", "ada", "key"))))
 	took("one with a key", 1)
 	must(t, second(s.CreatedBefore(t.Context(), project, "ada", "key", nil)))

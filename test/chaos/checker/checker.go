@@ -117,6 +117,7 @@ func checks() []check {
 			"others did not.", matchesAreAccepted},
 		{11, "A player is in one party; a search is one ticket with its members, who were ready, and ends before one of " +
 			"them leaves; the oldest member follows a leader.", partiesHold},
+		{12, "The result of a match counts once, however often it is sent.", resultsCountOnce},
 		{0, "The event log is complete, in order, and says what the players saw.", eventLog},
 		{0, "No answer is an internal error.", answers},
 	}

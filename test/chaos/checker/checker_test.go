@@ -358,7 +358,7 @@ func TestBrokenPromisesAreFound(t *testing.T) {
 			r := Check(h)
 			i := test.promise - 1
 			if test.promise <= 0 {
-				i = 11 - test.promise
+				i = 12 - test.promise
 			}
 			if !slices.ContainsFunc(r.Promises[i].Broken, func(b string) bool { return strings.Contains(b, test.want) }) {
 				t.Errorf("promise %d is not broken by %q:", test.promise, test.want)

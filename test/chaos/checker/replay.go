@@ -102,7 +102,8 @@ func (r *replay) step(e *history.Event) {
 			}
 			r.status[id] = &status{state: deleted}
 		}
-	case history.Full, history.Function, history.Unserved: // say why tickets wait, and what became of functions
+	case history.Full, history.Function, history.Unserved, history.Result:
+		// They say why tickets wait, and what became of functions and matches.
 	case history.Returned:
 		if r.match(e.Project, e.Match).assigned() {
 			r.fail(7, e, "the server was given back though tickets were assigned to it")

@@ -89,6 +89,9 @@ const (
 	// Accept and Decline are what players say to a match that asks them.
 	Accept  Op = "accept"
 	Decline Op = "decline"
+	// Report is the report of a match's result, and Standing reads how many results a player has.
+	Report   Op = "report"
+	Standing Op = "standing"
 	// Join, Leave, Kick, HandOver, Update, Search, Stop and Disband are what members of parties do.
 	Join     Op = "join"
 	Leave    Op = "leave"
@@ -121,10 +124,12 @@ type Call struct {
 	Player string `json:"player,omitempty"`
 	// Ticket is "" when a create has no answer.
 	Ticket string `json:"ticket,omitempty"`
-	// Party and Players describe a create that is the search of a party. Its From is when the ticket was created.
+	// Party and Players describe a create that is the search of a party. Its From is when the ticket was created. A report
+	// has the players of its result, and a read of a standing Games.
 	Party   string   `json:"party,omitempty"`
 	Players []string `json:"players,omitempty"`
-	// Match is that which a player accepts or declines.
+	Games   int      `json:"games,omitempty"`
+	// Match is the one that a player accepts or declines, or whose result is reported.
 	Match string `json:"match,omitempty"`
 	// Status of the answer; 0 when there was none. The request may have been carried out all the same.
 	Status int `json:"status"`
@@ -314,6 +319,7 @@ const (
 	Declined   Kind = "declined"
 	Function   Kind = "function"
 	Unserved   Kind = "unserved"
+	Result     Kind = "result"
 )
 
 // Fault is a fault that was injected.

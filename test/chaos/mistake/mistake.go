@@ -74,6 +74,7 @@ func All() []Mistake {
 		{Name: "seat", Promise: 3, Simulated: true, Says: "All seat passes of a ticket are for its owner."},
 		{Name: "unreverted", Truth: "return", Simulated: true, Says: "An upload that fails does not go back by itself."},
 		{Name: "remnant", Truth: "removal", Simulated: true, Says: "Something of a deleted project remains."},
+		{Name: "recount", Promise: 12, Alone: true, Says: "A result that is sent again counts again."},
 
 		{Name: "unreturned", Truth: "credit",
 			Says: "The credit of an assigned match with a backfill ticket is not returned."},

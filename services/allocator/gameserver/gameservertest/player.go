@@ -52,6 +52,12 @@ func Bye(ctx context.Context, address, ticket string) error {
 	return nil // it has left
 }
 
+// Won tells the server that the ticket's team has won, until it has reported the result or ctx ends.
+func Won(ctx context.Context, address, ticket string) error {
+	_, err := ask(ctx, address, "won", ticket)
+	return err
+}
+
 // ask sends a datagram with one member until the server answers or ctx ends.
 func ask(ctx context.Context, address, member, ticket string) (*gameserver.Welcome, error) {
 	var d net.Dialer

@@ -32,6 +32,11 @@ func NewSteps(all []state.RatingStep, rules []*pb.RatingRule) []RatingStep {
 	return shown
 }
 
+// NewStanding is a standing as answers have it.
+func NewStanding(s state.Standing) Standing {
+	return Standing{Games: s.Games, Left: s.Left, Recent: append([]string{}, s.Recent...), Numbers: s.Numbers}
+}
+
 // NewResult is a result as answers have it.
 func NewResult(r *pb.MatchResult) *MatchResult {
 	shown := &MatchResult{Teams: []ReportedTeam{}, Corrections: int(r.GetCorrections()),

@@ -39,6 +39,7 @@ const (
 
 	BadRating      = "badRating"      // of the project's settings: a bad name, model, parameter or queue
 	TooManyRatings = "tooManyRatings" // of the project's settings
+	BadStanding    = "badStanding"    // of the project's settings: a bad number, or a name with another setter
 
 	TooManyErrors = "tooManyFaults" // the last entry of a list that was cut
 )

@@ -25,7 +25,7 @@ const (
 
 // ProjectSettings reads the settings of a project.
 func (r *Reader) ProjectSettings() *pb.ProjectSettings {
-	p, ratings := new(pb.ProjectSettings), Path("")
+	p, ratings, standing := new(pb.ProjectSettings), Path(""), Path("")
 	r.Object("",
 		Member{"tickets", func(at Path) { p.Tickets = r.ticketRules(at) }},
 		Member{"acceptance", func(at Path) { p.Acceptance = r.acceptanceRules(at) }},
@@ -33,11 +33,13 @@ func (r *Reader) ProjectSettings() *pb.ProjectSettings {
 		Member{"properties", func(at Path) { p.Properties = r.propertyRules(at) }},
 		Member{"webhooks", func(at Path) { p.Webhooks = r.webhooks(at) }},
 		Member{"ratings", func(at Path) { ratings, p.Ratings = at, r.ratingRules(at) }},
+		Member{"standing", func(at Path) { standing, p.Standing = at, r.standingRules(at) }},
 		Member{"support", func(at Path) {
 			r.Object(at, Member{"properties", func(at Path) { p.SupportProperties, _ = r.Bool(at) }})
 		}},
 	)
 	r.addRatingSetters(ratings, p)
+	r.addStandingSetters(standing, p)
 	return p
 }
 
@@ -60,6 +62,7 @@ func (r *Reader) acceptanceRules(at Path) *pb.AcceptanceRules {
 			given, ok := r.Object(at,
 				Member{"seconds", seconds(&rules.FirstPause)},
 				Member{"maxSeconds", seconds(&rules.LongestPause)},
+				Member{"leavers", func(at Path) { rules.Leavers, _ = r.Bool(at) }},
 			)
 			for _, name := range []string{"seconds", "maxSeconds"} {
 				if ok && !given[name] {

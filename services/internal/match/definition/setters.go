@@ -18,6 +18,8 @@ const (
 	ByClaim   = "claim"   // the service, from the player's token; and service tokens
 	ByBeacon  = "beacon"  // the service, from receipts of beacons; and service tokens
 	ByRating  = "rating"  // the service, from results of matches; and service tokens. Ratings have it, and nothing else
+
+	ByStanding = "standing" // the service, from what it keeps of players; and service tokens
 )
 
 // Others stands for all attributes, or properties, without a rule of their own, in the place of a name.

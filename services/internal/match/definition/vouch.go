@@ -78,6 +78,9 @@ func mayNotSet(path, kind, setBy string) error {
 	case ByRating:
 		return problem.New(problem.Forbidden, "%s: the service sets this %s from results of matches, clients do not: this "+
 			"project's settings say so", path, kind)
+	case ByStanding:
+		return problem.New(problem.Forbidden, "%s: the service sets this %s from the standing of players, clients do not: "+
+			"this project's settings say so", path, kind)
 	case ByBeacon:
 		return problem.New(problem.Forbidden, "%s: receipts of beacons set this %s, clients do not: this project's "+
 			"settings say so", path, kind)

@@ -1,12 +1,13 @@
 -- Writes the result of a match, or a correction, and what comes of it for ratings: in one step, if the match and the
 -- ratings are what the caller computed with.
 -- Full: runs
--- Uses: time, change, result
+-- Uses: time, change, result, pause
 -- KEYS: result, awaited, ratings, rated, boards, then board… (of each name in board_names), steps… (of each player)
 -- ARGV: match_id, read (the version that the caller read), body, memory (for how many milliseconds after the first
 --       result corrections are taken), event, rated_limit (how many players may have ratings), age (for how many
 --       milliseconds after a match they are kept), most (how many players a leaderboard has), board_names (with spaces
---       between; one after '!' goes), then player, its ratings as the caller read them ('' = none), and as they are
+--       between; one after '!' goes), leavers (with newlines between), first_pause, longest_pause (in milliseconds, 0 =
+--       they do not pause), pause_limit, then player, its ratings as the caller read them ('' = none), and as they are
 --       now, its steps by the result before ('' = none), and by this one, its value in each leaderboard that stays
 --       ('-' = it is in none)…
 -- Result: 'ok'; or 'gone' (no result of it is awaited), 'final' (it is too late for a correction) or 'changed' (the
@@ -78,5 +79,10 @@ for b, board in ipairs(open) do
   redis.call('ZADD', boards, now, names[b])
   redis.call('PEXPIRE', boards, age)
 end
+local left = {}
+for name in string.gmatch(leavers, '[^\n]+') do
+  left[#left + 1] = name
+end
+pause(left, now)
 append_history({event, ''}, 0)
 return 'ok'

@@ -4,7 +4,7 @@
 -- of the arguments the ids of each pair ('' = no match).
 -- Full: refused
 -- Uses: time, change, rate, large, listed, ended, acceptance, pause, buckets, request_keys, admission, player_limit,
---       rated
+--       body, standing, rated
 -- KEYS: waiting, resolved, claims, settings, party, rates, players_0, players_1, keys_0, keys_1, queues, running,
 --       ratings, rated, then ticket…
 -- ARGV: waiting_limit, results_limit (0 = none), player_interval, player_burst, project_interval, project_burst (in

@@ -16,7 +16,7 @@ func plainCalls() []string {
 	return []string{
 		"deleteTicket", "listRegions", "myParty", "getParty", "disbandParty", "setPartyLeader", "renewPartyCode",
 		"stopPartySearch", "captureRun", "explainTicket", "getMatch", "reportResult", "runningMatch",
-		"playerRatings", "ratingHistory", "listConfigs", "deleteConfig", "configHistory",
+		"playerRatings", "ratingHistory", "playerStanding", "setStanding", "listConfigs", "deleteConfig", "configHistory",
 		"erasePlayer", "listQueues",
 		"settingsHistory", "listFunctions", "getFunction", "deleteFunction", "getFunctionVersions", "rollbackFunction",
 		"shadowFunction", "canaryFunction", "promoteFunction", "setFunctionReturn", "restartFunctions", "approveBackfill",

@@ -1,0 +1,120 @@
+package definition
+
+import (
+	"cmp"
+	"slices"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/edge/fields"
+)
+
+// The attributes and the property of tickets that say what results of matches tell of their players.
+const (
+	Games  = "games"
+	Left   = "left"
+	Recent = "recent"
+)
+
+// Which of its players' numbers a ticket has.
+const (
+	Least    = "least" // so it is when the settings say nothing
+	Greatest = "greatest"
+	Mean     = "mean"
+)
+
+// Limits of a standing. A create reads all of its players'.
+const (
+	maxStandingNumbers = 8
+	maxRecent          = 16
+	// MaxStanding is the most that a number of a standing is, and -MaxStanding the least.
+	MaxStanding = 1e15
+)
+
+func (r *Reader) standingRules(at Path) *pb.StandingRules {
+	rules := new(pb.StandingRules)
+	r.Object(at,
+		Member{"games", func(at Path) { rules.Games, _ = r.Bool(at) }},
+		Member{"left", func(at Path) { rules.Left, _ = r.Bool(at) }},
+		Member{"recent", func(at Path) {
+			n, ok := r.Integer(at)
+			if ok && (n < 1 || n > maxRecent) {
+				r.Add(BadStanding, at, "1 to %d are allowed; leave it out for none", maxRecent)
+			}
+			rules.Recent = n
+		}},
+		Member{"numbers", func(at Path) {
+			n := r.Keys(at, func(name string, at Path) {
+				if !IsRatingName(name) || name == fields.Created {
+					r.Add(BadStanding, at, "a name of 1 to %d letters, digits, '.', '_' and '-' is expected, but for %s",
+						longestRating, fields.Created)
+				}
+				rules.Numbers = append(rules.Numbers, r.standingNumber(at, name))
+			})
+			if n > maxStandingNumbers {
+				r.Add(BadStanding, at, "%d numbers, at most %d are allowed", n, maxStandingNumbers)
+			}
+		}},
+	)
+	slices.SortFunc(rules.GetNumbers(), func(a, b *pb.StandingNumber) int { return cmp.Compare(a.GetName(), b.GetName()) })
+	return rules
+}
+
+func (r *Reader) standingNumber(at Path, name string) *pb.StandingNumber {
+	rule := &pb.StandingNumber{Name: name, Ticket: Least}
+	r.Object(at,
+		Member{"start", func(at Path) {
+			n, ok := r.Number(at)
+			if ok && (n < -MaxStanding || n > MaxStanding) {
+				r.Add(BadStanding, at, "-%g to %[1]g are allowed", float64(MaxStanding))
+			}
+			rule.Start = n
+		}},
+		Member{"ticket", func(at Path) {
+			text, ok := r.Text(at)
+			if ok && text != Least && text != Greatest && text != Mean {
+				r.Add(BadStanding, at, "%s, %s or %s is expected", Least, Greatest, Mean)
+			}
+			rule.Ticket = text
+		}},
+	)
+	return rule
+}
+
+// StandingAttributes are the attributes that tickets have of their players' standing.
+func StandingAttributes(rules *pb.StandingRules) []*pb.StandingNumber {
+	if rules == nil {
+		return nil
+	}
+	all := slices.Clone(rules.GetNumbers())
+	if rules.GetGames() {
+		all = append(all, &pb.StandingNumber{Name: Games, Ticket: Greatest})
+	}
+	if rules.GetLeft() {
+		all = append(all, &pb.StandingNumber{Name: Left, Ticket: Greatest})
+	}
+	return all
+}
+
+// addStandingSetters makes the service set what a standing gives to tickets.
+func (r *Reader) addStandingSetters(at Path, p *pb.ProjectSettings) {
+	for _, one := range StandingAttributes(p.GetStanding()) {
+		name := one.GetName()
+		if slices.ContainsFunc(p.GetAttributes(), func(a *pb.AttributeRule) bool { return a.GetAttribute() == name }) {
+			r.Add(BadStanding, at, "the attribute %s has another setter", quote(name))
+		}
+		p.Attributes = append(p.Attributes, &pb.AttributeRule{Attribute: name, SetBy: ByStanding})
+	}
+	slices.SortFunc(p.GetAttributes(), func(a, b *pb.AttributeRule) int {
+		return cmp.Compare(a.GetAttribute(), b.GetAttribute())
+	})
+	if p.GetStanding().GetRecent() == 0 {
+		return
+	}
+	if slices.ContainsFunc(p.GetProperties(), func(a *pb.PropertyRule) bool { return a.GetProperty() == Recent }) {
+		r.Add(BadStanding, at.Member("recent"), "the property %s has another setter", quote(Recent))
+	}
+	p.Properties = append(p.Properties, &pb.PropertyRule{Property: Recent, SetBy: ByStanding})
+	slices.SortFunc(p.GetProperties(), func(a, b *pb.PropertyRule) int {
+		return cmp.Compare(a.GetProperty(), b.GetProperty())
+	})
+}
