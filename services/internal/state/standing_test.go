@@ -122,7 +122,8 @@ func TestRecentIsBounded(t *testing.T) {
 // A standing is refused beyond the limit of players, and what was set is read again.
 func TestStandingLimit(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
-		s := open(state.Options{Limits: state.Limits{Rated: 1}})
+		now := epoch0
+		s := open(state.Options{Limits: state.Limits{Rated: 1}, Clock: func() time.Time { return now }})
 		set := func(player string) error {
 			_, done, err := s.SetStanding(t.Context(), project, player, trusting(), map[string]float64{"trust": 0.5})
 			if err == nil && !done {
@@ -134,7 +135,8 @@ func TestStandingLimit(t *testing.T) {
 		kindOf(t, set("bob"), problem.Limited)
 		must(t, set("ada"))
 		// It goes with the ratings.
-		_, _, err := s.SweepResults(t.Context(), project, -time.Hour, 10)
+		now = now.Add(9_700 * time.Hour)
+		_, _, err := s.SweepResults(t.Context(), project, 10)
 		must(t, err)
 		if had, err := s.ForgetRatings(t.Context(), project, "ada"); err != nil || had {
 			t.Error(had, err)
