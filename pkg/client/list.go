@@ -50,7 +50,8 @@ type ChangeQuery struct {
 	After string
 }
 
-// ListChanges lists changes with their authors, the newest first. The token must be a developer's; the role Support is enough.
+// ListChanges lists changes with their authors, the newest first. The token must be a developer's; the role Support is
+// enough.
 func (c *Client) ListChanges(ctx context.Context, q ChangeQuery) (*ChangePage, error) {
 	return list[ChangePage](ctx, c, "v1/changes", q.Limit, map[string]string{"kind": q.Kind, "name": q.Name, "by": q.By,
 		"after": q.After})

@@ -33,7 +33,8 @@ func (p Cursor) score() string {
 	return strings.TrimPrefix(strconv.FormatFloat(p.at, 'f', -1, 64), "+")
 }
 
-// ParseCursor reads the query parameter after of a list: what String returned, or "" for the beginning. Errors: Invalid.
+// ParseCursor reads the query parameter after of a list: what String returned, or "" for the beginning. Errors:
+// Invalid.
 func ParseCursor(after string) (p Cursor, err error) {
 	if after == "" {
 		return p, nil

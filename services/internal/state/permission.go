@@ -71,7 +71,8 @@ func permissions() map[string]rights {
 			scripts: []lazyScript{projectAddScript, ticketCreateScript, ticketDeleteScript, acceptanceAnswerScript,
 				ticketHearScript, expireUnheardScript, rateAllowScript, rateChargeScript, resultPutScript, resultForgetScript,
 				standingPutScript},
-			calls: "get mget hget hmget hkeys hgetall hexists smembers exists zrange zrevrange zrevrank zcount zcard zscore lrange",
+			calls: "get mget hget hmget hkeys hgetall hexists smembers exists zrange zrevrange zrevrank zcount zcard zscore " +
+				"lrange",
 			// Configs say why a ticket waits.
 			reads: []string{every.outcome(anyID), every.waits(), every.report(anyID), every.configs(), every.revisions(),
 				every.feedName(), every.joins(), every.ended(), every.deallocations()},

@@ -68,8 +68,8 @@ func Services() []Service {
 			// Game servers read the public keys of seat passes.
 			Routes: []Route{
 				{Path: base + "/tickets(/events|/waiting|/[^/]+/explanation(/capture)?)?"},
-				{Path: base + "/(events|regions|queues|matches(/[^/]+(/result)?)?|players/[^/]+/(match|ratings(/history)?|standing)|" +
-					"ratings/[^/]+/leaderboard)"},
+				{Path: base + "/(events|regions|queues|matches(/[^/]+(/result)?)?|" +
+					"players/[^/]+/(match|ratings(/history)?|standing)|ratings/[^/]+/leaderboard)"},
 				{Path: `/\.well-known/seat-keys\.json`},
 			},
 		},

@@ -37,8 +37,8 @@ func api(root string) (map[string]string, error) {
 	sdk := &types{Document: doc, object: "Object", time: "time.Time",
 		undecoded: []string{"ConfigChange.config", "SettingsChange.settings"},
 		// Calls that are written by hand have these.
-		needed: []string{"Ticket", "ProjectSettings", "Config", "CheckedConfig", "EventPage", "WaitingPage", "MatchPage", "BackfillPage", "ChangePage", "MatchReport",
-			"Leaderboard",
+		needed: []string{"Ticket", "ProjectSettings", "Config", "CheckedConfig", "EventPage", "WaitingPage", "MatchPage",
+			"BackfillPage", "ChangePage", "MatchReport", "Leaderboard",
 			"BackfillRequest", "BackfillTicket", "LogLine", "Validation"},
 	}
 	calls := sdk.methods(plainCalls())
