@@ -104,7 +104,7 @@ func (l *leader) publish(ctx context.Context) {
 		Store: l.Store, Bus: l.Bus, Log: l.log, Project: l.project, Wake: l.happened,
 		Removed: l.observed.RecordRemovedEvents, Published: func(entries []state.HistoryEntry, until time.Time) {
 			l.estimator.observe(entries, until)
-			l.reporter.observe(l.Now(), entries)
+			l.reporter.observe(l.Store.Now(), entries)
 		},
 		Quiet: func() bool { return l.maintenance.quiet.Load() > 0 },
 	}

@@ -81,6 +81,13 @@ func newReporter(s scope) *reporter {
 	return r
 }
 
+func playersOf(c *state.Claim) int {
+	return max(len(c.Tickets), int(c.Match.GetProposal().GetPlayers()))
+}
+
+// largestParty is that of a match, in reports.
+func largestParty(c *state.Claim) int { return report.Largest(c.Parties, len(c.Tickets), playersOf(c)) }
+
 // add adds a match that was claimed at a time.
 func (r *reporter) add(now time.Time, c *state.Claim) {
 	p := c.Match.GetProposal()
@@ -92,7 +99,7 @@ func (r *reporter) add(now time.Time, c *state.Claim) {
 	m := &r.match
 	m.Key = report.Key{Config: c.Match.GetConfig(), Revision: c.Match.GetRevision(), Function: c.Function,
 		Upload: c.Upload, Queue: c.Queue, Region: p.GetHosting().GetRegion(), Canary: c.Canary}
-	m.Players, m.Parties = max(len(c.Tickets), int(p.GetPlayers())), c.Parties
+	m.Players, m.Parties = playersOf(c), c.Parties
 	m.Waits, m.Values = m.Waits[:0], m.Values[:0]
 	for _, id := range c.Tickets {
 		waited := math.NaN()

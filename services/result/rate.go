@@ -51,10 +51,7 @@ func (c *counted) of(name string) *state.PlayerRating {
 // outcomeOf is what a result says of how good the match was.
 func outcomeOf(m *state.Played, teams []*pb.ResultTeam, odds []*pb.RatingOdds) *pb.MatchOutcome {
 	o := &pb.MatchOutcome{Revision: m.GetRevision(), Function: m.GetFunction(), Upload: m.GetUpload(),
-		Region: m.GetRegion(), Canary: m.GetCanary(), Odds: odds}
-	for _, t := range m.Tickets {
-		o.Party = max(o.Party, int32(len(t.Players)))
-	}
+		Region: m.GetRegion(), Canary: m.GetCanary(), Party: m.GetParty(), Odds: odds}
 	for _, t := range teams {
 		for _, p := range t.GetPlayers() {
 			if o.Players++; p.Left != nil {

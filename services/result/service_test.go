@@ -86,10 +86,13 @@ func (w *world) play(teams ...string) string {
 	must(w, err)
 	epoch, err := w.store.AcquireLease(w.Context(), "demo", "director", time.Minute)
 	must(w, err)
-	id := state.NewID(w.store.Now())
+	id, party := state.NewID(w.store.Now()), int32(0)
+	for _, players := range teams {
+		party = max(party, int32(len(strings.Fields(players))))
+	}
 	c := &state.Claim{Match: &pb.Match{Id: id, Config: "c", Revision: configs["c"].GetRevision(), Proposal: &pb.Proposal{},
 		Awaited: &pb.Awaited{Time: time.Hour.Milliseconds(), Match: id, Config: "c", Queue: "ranked", Region: "eu",
-			Revision: 7, Function: "duel", Upload: 2, Canary: 3}}}
+			Revision: 7, Function: "duel", Upload: 2, Canary: 3, Party: party}}}
 	for i, names := range teams {
 		w.n++
 		players := strings.Fields(names)

@@ -53,7 +53,9 @@ func (s *service) ratings(c echo.Context) error {
 			if err != nil {
 				return err
 			}
-			one.Rank = places[i].Rank
+			if !one.Provisional {
+				one.Rank = places[i].Rank
+			}
 			shown.Ratings = append(shown.Ratings, one)
 		}
 	}

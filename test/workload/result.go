@@ -92,6 +92,9 @@ func (a *Referee) Read(ctx context.Context) {
 					c.Games, read[player] = standing.Games, true
 				}
 				a.Journal.Call(c)
+				if err != nil {
+					_ = wait.For(ctx, RetryAfter(a.Random))
+				}
 			}
 		}
 	}

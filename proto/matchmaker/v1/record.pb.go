@@ -2295,6 +2295,7 @@ type Awaited struct {
 	Function      string `protobuf:"bytes,10,opt,name=function,proto3" json:"function,omitempty"`
 	Upload        int64  `protobuf:"varint,11,opt,name=upload,proto3" json:"upload,omitempty"`
 	Canary        int64  `protobuf:"varint,12,opt,name=canary,proto3" json:"canary,omitempty"`
+	Party         int32  `protobuf:"varint,13,opt,name=party,proto3" json:"party,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2409,6 +2410,13 @@ func (x *Awaited) GetUpload() int64 {
 func (x *Awaited) GetCanary() int64 {
 	if x != nil {
 		return x.Canary
+	}
+	return 0
+}
+
+func (x *Awaited) GetParty() int32 {
+	if x != nil {
+		return x.Party
 	}
 	return 0
 }
@@ -5005,7 +5013,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"acceptance\x12\x14\n" +
 	"\x05seats\x18\v \x01(\bR\x05seats\x12\x14\n" +
 	"\x05place\x18\f \x01(\tR\x05place\x120\n" +
-	"\aawaited\x18\r \x01(\v2\x16.matchmaker.v1.AwaitedR\aawaited\"\xaf\x02\n" +
+	"\aawaited\x18\r \x01(\v2\x16.matchmaker.v1.AwaitedR\aawaited\"\xc5\x02\n" +
 	"\aAwaited\x12\x12\n" +
 	"\x04time\x18\x01 \x01(\x03R\x04time\x12\x14\n" +
 	"\x05match\x18\x02 \x01(\tR\x05match\x12\x16\n" +
@@ -5021,7 +5029,8 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\bfunction\x18\n" +
 	" \x01(\tR\bfunction\x12\x16\n" +
 	"\x06upload\x18\v \x01(\x03R\x06upload\x12\x16\n" +
-	"\x06canary\x18\f \x01(\x03R\x06canary\"\xdd\x01\n" +
+	"\x06canary\x18\f \x01(\x03R\x06canary\x12\x14\n" +
+	"\x05party\x18\r \x01(\x05R\x05party\"\xdd\x01\n" +
 	"\vMatchResult\x12/\n" +
 	"\x05teams\x18\x01 \x03(\v2\x19.matchmaker.v1.ResultTeamR\x05teams\x12\x14\n" +
 	"\x05first\x18\x02 \x01(\x03R\x05first\x12\x12\n" +

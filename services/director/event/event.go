@@ -105,18 +105,19 @@ func (p *Publisher) publish(ctx context.Context, caughtUp func()) error {
 			at, unnoted = e.GetBookmark(), true
 		}
 		more := len(entries) >= batch
+		if p.Published != nil { // first: what is on the bus does not come again
+			told := until
+			if more {
+				told = time.Time{}
+			}
+			p.Published(entries, told)
+		}
 		// What is published is trimmed in steps: the last message says where to go on.
 		if unnoted && (more || len(entries) == 0 || until.Sub(noted) >= maxPause) {
 			if err := p.Store.SetBookmark(ctx, p.Project, at); err != nil {
 				return err
 			}
 			noted, unnoted = until, false
-		}
-		if more {
-			until = time.Time{}
-		}
-		if p.Published != nil {
-			p.Published(entries, until)
 		}
 		if more {
 			continue

@@ -86,9 +86,8 @@
 //	                   of matches and time of the last change, with spaces between; and the lines of the standing
 //	                   (standing.go), with '!' before
 //	rated      zset    these players by the time of the last change
-//	steps:<player>
-//	           list    what the last matches did to the player's ratings, the newest first: the match and the time, and
-//	                   a line for each rating: its name, mean and deviation before, and after
+//	steps      hash    what each player's last matches did to ratings, the newest first, with empty lines between: the
+//	                   match and the time, and a line for each rating: its name, mean and deviation before, and after
 //	boards     zset    leaderboards, as <rating>:<season> ('-' = none), by the time of the last change
 //	board:<rating>:<season>
 //	           zset    the best players by the value that is shown

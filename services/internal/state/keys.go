@@ -75,7 +75,7 @@ func (k keys) ratings() string             { return string(k) + "ratings" }
 func (k keys) rated() string               { return string(k) + "rated" }
 func (k keys) boards() string              { return string(k) + "boards" }
 func (k keys) board(name string) string    { return string(k) + "board:" + name }
-func (k keys) steps(player string) string  { return string(k) + "steps:" + player }
+func (k keys) steps() string               { return string(k) + "steps" }
 func (k keys) players(n string) string     { return string(k) + "players:" + n } // 0 and 1
 
 // ids are the ids in the keys of a script's call, by kind.

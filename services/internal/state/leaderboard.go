@@ -140,16 +140,19 @@ func stepsOf(match string, result *pb.MatchResult, player string) string {
 	if lines.Len() == 0 {
 		return ""
 	}
-	return match + " " + strconv.FormatInt(result.GetTime(), 10) + lines.String()
+	return match + " " + strconv.FormatInt(result.GetFirst(), 10) + lines.String()
 }
 
 // RatingSteps reads what matches did to a player's ratings, the last one first.
 func (s *Store) RatingSteps(ctx context.Context, project, player string) (all []RatingStep, err error) {
-	stored, err := s.redis.LRange(ctx, keysOf(project).steps(player), 0, -1).Result()
+	stored, err := s.redis.HGet(ctx, keysOf(project).steps(), player).Result()
+	if errors.Is(err, redis.Nil) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	for _, text := range stored {
+	for text := range strings.SplitSeq(stored, "\n\n") {
 		head, lines, _ := strings.Cut(text, "\n")
 		match, at, _ := strings.Cut(head, " ")
 		ms, err := strconv.ParseInt(at, 10, 64)

@@ -55,7 +55,7 @@ func matchKeys() []string {
 func awaiting() []string { return []string{every.result(anyID), every.awaited(), every.running()} }
 
 func played() []string {
-	return append(awaiting(), every.ratings(), every.rated(), every.boards(), every.board(anyID), every.steps(anyID))
+	return append(awaiting(), every.ratings(), every.rated(), every.boards(), every.board(anyID), every.steps())
 }
 
 func fillings() []string {

@@ -16,7 +16,7 @@ import (
 var named = map[string]bool{
 	"t:": false, "byplayer": false, "partyplayers": false, "webhooks": false,
 	"r:": false, "running": false, "ratings": false, "rated": false,
-	"steps:": false, "board:": false,
+	"steps": false, "board:": false,
 	// They go with others, or by themselves.
 	"feed": true, "players:": true, "pauses:": true, "m:": true, "pa:": true, "bf:": true, "bm:": true,
 }

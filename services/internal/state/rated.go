@@ -212,6 +212,9 @@ func ratingSlots(batch []*creation) string {
 			for i, start := range p.starts {
 				text = appendPlaces(strconv.AppendFloat(text, start, 'g', -1, 64), p.places[2*i:])
 			}
+			if len(p.starts) == 0 {
+				text = append(text, '-')
+			}
 			text = append(append(text, ' '), p.id...)
 		}
 		if one.rated.recent {

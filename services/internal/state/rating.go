@@ -126,7 +126,7 @@ func (s *Store) ForgetRatings(ctx context.Context, project, player string) (bool
 	}
 	_, err = s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 		p.ZRem(ctx, k.rated(), player)
-		p.Del(ctx, k.steps(player))
+		p.HDel(ctx, k.steps(), player)
 		for _, board := range boards {
 			p.ZRem(ctx, k.board(board), player)
 		}

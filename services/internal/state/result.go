@@ -227,8 +227,9 @@ func (s *Store) PutResult(
 	}
 	event := &pb.Event{Kind: pb.Event_KIND_RESULT, Match: m.ID, Config: m.GetConfig(), Queue: m.GetQueue(),
 		Reason: "reported", Outcome: outcome}
-	if m.Result != nil { // the outcome counts once
-		event.Reason, event.Outcome = "corrected", nil
+	leavers := leaversOf(result)
+	if m.Result != nil { // the outcome and the pauses count once
+		event.Reason, event.Outcome, leavers = "corrected", nil, nil
 	}
 	k, rank := keysOf(project), m.ranking()
 	c := s.call(resultPutScript, k, ids{ofMatch: m.ID},
@@ -241,7 +242,7 @@ func (s *Store) PutResult(
 		"age", s.ratingAge().Milliseconds(),
 		"most", MostPlaced,
 		"board_names", rank.names(),
-		"leavers", strings.Join(newLeavers(m.Result, result), "\n"),
+		"leavers", strings.Join(leavers, "\n"),
 		"first_pause", m.leave.First.Milliseconds(),
 		"longest_pause", m.leave.Longest.Milliseconds(),
 		"pause_limit", PausedPlayers)
@@ -253,7 +254,6 @@ func (s *Store) PutResult(
 		if err != nil {
 			return false, err
 		}
-		c.keys = append(c.keys, k.steps(one.Player))
 		c.args = append(c.args, one.Player, one.Read, one.Ratings, stepsOf(m.ID, m.Result, one.Player),
 			stepsOf(m.ID, result, one.Player), values)
 	}
@@ -282,12 +282,6 @@ func leaversOf(r *pb.MatchResult) (players []string) {
 		}
 	}
 	return players
-}
-
-// newLeavers are the leavers of a result that the one before did not name.
-func newLeavers(before, now *pb.MatchResult) []string {
-	known := leaversOf(before)
-	return slices.DeleteFunc(leaversOf(now), func(player string) bool { return slices.Contains(known, player) })
 }
 
 // SweepResults notes up to limit results that did not come in time, and forgets as many matches that were over long

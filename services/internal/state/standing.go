@@ -13,6 +13,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/match/definition"
+	"matchmaker.dev/services/internal/platform/wait"
 )
 
 // Standing is what a project keeps of a player besides ratings. It is stored with them.
@@ -154,6 +155,9 @@ func (s *Store) ForgetOpponent(ctx context.Context, project, player string) erro
 		}
 		if cursor = reply; cursor == "0" {
 			return nil
+		}
+		if err := wait.For(ctx, scanPause); err != nil {
+			return err
 		}
 	}
 }

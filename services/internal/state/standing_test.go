@@ -28,7 +28,7 @@ func keep(t *testing.T, s *state.Store, player string, standing state.Standing) 
 		t.Fatal(done, err)
 	}
 	revision, terms := setUp(t, s)
-	id := fmt.Sprint("keeps", player)
+	id := "keeps" + strings.ReplaceAll(player, " ", "")
 	create(t, s, id)
 	mustClaim(t, s, terms, awaiting(revision, "m"+id, id))
 	m, err := s.ReadResult(t.Context(), project, "m"+id, []string{player})
@@ -79,6 +79,23 @@ func TestTicketsHaveStanding(t *testing.T) {
 			AttributeValues: []float64{12, 2, -1.5, 0.75}, Properties: map[string][]byte{"recent": []byte("[]")}}
 		if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
 			t.Error(diff)
+		}
+	})
+}
+
+// The last opponents need no other part of a standing, whatever an id looks like.
+func TestTicketsHaveOpponentsAlone(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		keep(t, s, "TEAM 7", state.Standing{Recent: []string{"bob"}})
+		ticket := group("t1", 1, "TEAM 7")
+		ticket.Owner, ticket.Players, ticket.AttributeNames, ticket.AttributeValues = "TEAM 7", nil, nil, nil
+		must(t, second(s.Creator(nil).CreateAs(t.Context(), project,
+			state.Creation{Ticket: ticket, Standing: &pb.StandingRules{Recent: 3}})))
+		got, err := s.Ticket(t.Context(), project, "t1")
+		must(t, err)
+		if recent := string(got.Body.GetProperties()["recent"]); recent != `["bob"]` {
+			t.Error(recent)
 		}
 	})
 }

@@ -44,9 +44,9 @@ func (r *Reader) standingRules(at Path) *pb.StandingRules {
 		}},
 		Member{"numbers", func(at Path) {
 			n := r.Keys(at, func(name string, at Path) {
-				if !IsRatingName(name) || name == fields.Created {
-					r.Add(BadStanding, at, "a name of 1 to %d letters, digits, '.', '_' and '-' is expected, but for %s",
-						longestRating, fields.Created)
+				if !IsRatingName(name) || slices.Contains([]string{fields.Created, Games, Left}, name) {
+					r.Add(BadStanding, at, "a name of 1 to %d letters, digits, '.', '_' and '-' is expected, but for %s, %s "+
+						"and %s", longestRating, fields.Created, Games, Left)
 				}
 				rules.Numbers = append(rules.Numbers, r.standingNumber(at, name))
 			})

@@ -2,7 +2,7 @@
 -- ratings are what the caller computed with.
 -- Full: runs
 -- Uses: time, change, result, pause
--- KEYS: result, awaited, ratings, rated, boards, then board… (of each name in board_names), steps… (of each player)
+-- KEYS: result, awaited, ratings, rated, steps, boards, then board… (of each name in board_names)
 -- ARGV: match_id, read (the version that the caller read), body, memory (for how many milliseconds after the first
 --       result corrections are taken), event, rated_limit (how many players may have ratings), age (for how many
 --       milliseconds after a match they are kept), most (how many players a leaderboard has), board_names (with spaces
@@ -43,16 +43,24 @@ for gone, name in string.gmatch(board_names, '(!?)(%S+)') do
 end
 
 -- note_steps keeps what a player's last 32 matches did to ratings. A correction stays in its place.
-local function note_steps(steps, was, is)
-  if was ~= '' then
-    if is ~= '' then
-      redis.call('LINSERT', steps, 'BEFORE', was, is)
-    end
-    redis.call('LREM', steps, -1, was)
-  elseif is ~= '' and redis.call('LPUSH', steps, is) > 32 then
-    redis.call('RPOP', steps)
+local function note_steps(player, was, is)
+  local all = {}
+  if was == '' then
+    all[1] = is ~= '' and is or nil
   end
-  redis.call('PEXPIRE', steps, age)
+  for step in string.gmatch((redis.call('HGET', steps, player) or '') .. '\n\n', '(.-)\n\n') do
+    if step ~= '' and step == was then
+      step = is
+    end
+    if step ~= '' and #all < 32 then
+      all[#all + 1] = step
+    end
+  end
+  if #all > 0 then
+    redis.call('HSET', steps, player, table.concat(all, '\n\n'))
+  else
+    redis.call('HDEL', steps, player)
+  end
 end
 
 for a = first_arg, #ARGV, 6 do
@@ -60,7 +68,7 @@ for a = first_arg, #ARGV, 6 do
   if ARGV[a + 1] ~= '' or redis.call('ZCARD', rated) < tonumber(rated_limit) then
     redis.call('HSET', ratings, player, ARGV[a + 2])
     redis.call('ZADD', rated, now, player)
-    note_steps(KEYS[key], ARGV[a + 3], ARGV[a + 4])
+    note_steps(player, ARGV[a + 3], ARGV[a + 4])
     local b = 0
     for value in string.gmatch(ARGV[a + 5], '%S+') do
       b = b + 1
@@ -71,7 +79,6 @@ for a = first_arg, #ARGV, 6 do
       end
     end
   end
-  key = key + 1
 end
 for b, board in ipairs(open) do
   redis.call('ZREMRANGEBYRANK', board, 0, -1 - most)
