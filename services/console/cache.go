@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"crypto/sha256"
+	"maps"
 	"net/http"
 	"sync"
 	"time"
@@ -10,8 +11,8 @@ import (
 	"matchmaker.dev/pkg/client"
 )
 
-// maxCached bounds the answers that are kept.
-const maxCached = 1024
+// maxCached bounds the answers that are kept, and the pages that are made of them.
+const maxCached = 256
 
 // cache keeps answers of the API for a moment. Those with the same token share them.
 type cache struct {
@@ -43,11 +44,18 @@ func (c *cache) http() *http.Client {
 	return &c.shared
 }
 
-func (c *cache) of(key cacheKey) *cached {
+func (c *cache) of(key cacheKey, now time.Time) *cached {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	one := c.all[key]
 	if one == nil {
+		maps.DeleteFunc(c.all, func(_ cacheKey, old *cached) bool {
+			if !old.mu.TryLock() { // it is being read
+				return false
+			}
+			defer old.mu.Unlock()
+			return now.After(old.until)
+		})
 		if c.all == nil || len(c.all) >= maxCached {
 			c.all = map[cacheKey]*cached{}
 		}
@@ -60,7 +68,7 @@ func (c *cache) of(key cacheKey) *cached {
 // remember reads something, or gives what was read a moment ago with the same token.
 func remember[T any](ctx context.Context, v *view, what string, age time.Duration,
 	read func(context.Context, *client.Client) (T, error)) (T, error) {
-	one := v.cache.of(cacheKey{sha256.Sum256([]byte(v.viewer.Project + "\x00" + v.viewer.Token)), what})
+	one := v.cache.of(cacheKey{sha256.Sum256([]byte(v.viewer.Project + "\x00" + v.viewer.Token)), what}, v.Now())
 	one.mu.Lock()
 	defer one.mu.Unlock()
 	if v.Now().After(one.until) {

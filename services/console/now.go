@@ -139,7 +139,7 @@ func (v *view) events(ctx context.Context, q client.EventQuery) ([]client.Event,
 					break
 				}
 			}
-			return all[max(0, len(all)-maxEvents):], nil
+			return slices.Clone(all[max(0, len(all)-maxEvents):]), nil
 		})
 }
 

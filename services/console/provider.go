@@ -75,7 +75,11 @@ func (s *service) begin(c echo.Context) error {
 	if s.Settings.Issuer == "" || s.Mint != nil {
 		return echo.ErrNotFound
 	}
-	if project == "" || len(project) > 256 || len(c.QueryParam("to")) > 1024 {
+	to := c.QueryParam("to")
+	if len(to) > 1024 {
+		to = ""
+	}
+	if project == "" || len(project) > 256 {
 		return s.showLogin(c, http.StatusBadRequest, "Enter a project.")
 	}
 	ctx, cancel := context.WithTimeout(c.Request().Context(), loadTime)
@@ -86,7 +90,7 @@ func (s *service) begin(c echo.Context) error {
 		return s.showLogin(c, http.StatusBadGateway, "The identity provider does not answer. Try again later.")
 	}
 	one := login{State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), Project: project,
-		To: c.QueryParam("to"), Until: s.Now().Add(loginTime)}
+		To: to, Until: s.Now().Add(loginTime)}
 	options := []oauth2.AuthCodeOption{oauth2.S256ChallengeOption(one.Verifier),
 		oauth2.SetAuthURLParam("nonce", one.Nonce)}
 	if s.Settings.Audience != "" {
@@ -95,10 +99,10 @@ func (s *service) begin(c echo.Context) error {
 	if err := s.sessions.put(c, loginCookie, loginPurpose, one, one.Until); err != nil {
 		return err
 	}
-	to := s.oauth(p).AuthCodeURL(one.State, options...)
-	c.Response().Header().Set("Refresh", "0;url="+to)
+	provider := s.oauth(p).AuthCodeURL(one.State, options...)
+	c.Response().Header().Set("Refresh", "0;url="+provider)
 	v := &view{service: s, Context: c}
-	return v.render(http.StatusOK, frame{Title: "Sign in", Page: "provider", Data: to})
+	return v.render(http.StatusOK, frame{Title: "Sign in", Page: "provider", Data: provider})
 }
 
 // finish ends a login at the provider, and begins a session with the token that it gave.
@@ -108,7 +112,7 @@ func (s *service) finish(c echo.Context) error {
 	}
 	var one login
 	known := s.sessions.get(c, loginCookie, loginPurpose, &one) && s.Now().Before(one.Until)
-	if err := s.sessions.put(c, loginCookie, loginPurpose, nil, time.Time{}); err != nil { // it is good once
+	if err := s.sessions.put(c, loginCookie, loginPurpose, nil, time.Time{}); err != nil {
 		return err
 	}
 	state, code, refusal := c.QueryParam("state"), c.QueryParam("code"), c.QueryParam("error")

@@ -302,12 +302,13 @@ func TestNoProviderNoLoginAtIt(t *testing.T) {
 
 func TestSettingsOfAProviderAreChecked(t *testing.T) {
 	good := console.Settings{URL: "https://api.example.com", Session: time.Hour, Viewers: 1,
-		Issuer: "https://login.example.com", ClientID: "console", Public: "https://console.example.com"}
+		Issuer: "https://login.example.com", ClientID: "console", Public: "https://console.example.com", Scope: "openid"}
 	must(t, good.Validate())
 	for name, change := range map[string]func(*console.Settings){
 		"no client": func(s *console.Settings) { s.ClientID = "" }, "no address": func(s *console.Settings) { s.Public = "" },
 		"no issuer": func(s *console.Settings) { s.Issuer = "" }, "http": func(s *console.Settings) { s.Issuer = "http://a.b" },
-		"no URL": func(s *console.Settings) { s.Public = "console" },
+		"no URL":      func(s *console.Settings) { s.Public = "console" },
+		"no ID token": func(s *console.Settings) { s.Scope = "api" },
 	} {
 		s := good
 		if change(&s); s.Validate() == nil {

@@ -3,6 +3,8 @@ package console
 import (
 	"errors"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"matchmaker.dev/services/internal/edge/oidc"
@@ -31,6 +33,8 @@ func (s *Settings) Validate() error {
 		return errors.New("--api-url: an address such as https://matchmaking.example.com is expected")
 	case (s.Issuer == "") != (s.ClientID == "") || (s.Issuer == "") != (s.Public == ""):
 		return errors.New("--console-issuer, --console-client-id, --console-url: all of them are needed, or none")
+	case s.Issuer != "" && !slices.Contains(strings.Fields(s.Scope), "openid"):
+		return errors.New("--console-scope: openid is one of those that are needed")
 	case s.Session < time.Minute || s.Session > 7*24*time.Hour:
 		return errors.New("--console-session: a minute to seven days are expected")
 	case s.Viewers < 1:

@@ -22,6 +22,9 @@ const reportBooks = 4
 // match.
 const reportEvery = time.Minute
 
+// lastSave is how long a leader that ends may take to store what it has.
+const lastSave = 2 * time.Second
+
 // attachMeasures moves the measures of a match from its proposal to its claim: events have them, and the match does
 // not. asked is the report of its config.
 func attachMeasures(c *state.Claim, asked *pb.Report) {
@@ -167,10 +170,16 @@ func (r *reporter) run(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
-			return
 		case <-r.signal.C():
+			_ = wait.For(ctx, r.Timing.Save)
 		}
-		if wait.For(ctx, r.Timing.Save) != nil {
+		if ctx.Err() != nil { // the last leader's part of an hour or a day is not lost
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastSave)
+			defer cancel()
+			for _, s := range r.spans {
+				s.saved = time.Time{}
+			}
+			_ = r.save(ctx)
 			return
 		}
 		err := r.save(ctx)
@@ -202,7 +211,6 @@ func (r *reporter) saveSpan(ctx context.Context, s *spanBooks) error {
 		r.signal.Notify() // it is their turn later
 		return nil
 	}
-	s.saved = now
 	for _, b := range pending {
 		if err := r.load(ctx, s, b); err != nil {
 			return err
@@ -220,6 +228,7 @@ func (r *reporter) saveSpan(ctx context.Context, s *spanBooks) error {
 			return err
 		}
 	}
+	s.saved = now
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	last := len(s.books) - 1

@@ -296,7 +296,7 @@ func newClaim(p *proposal, now time.Time) *state.Claim {
 			c.Match.Awaited = &pb.Awaited{Time: config.GetResultTime(), Match: c.Match.GetId(), Config: config.GetId(),
 				Queue: config.GetQueue(), Region: p.GetHosting().GetRegion(), Seats: config.GetSeats(),
 				Revision: c.Match.GetRevision(), Function: c.Function, Upload: c.Upload, Canary: c.Canary,
-				Party: int32(largestParty(c))} //nolint:gosec // 6 at most
+				Party: int32(largestParty(c))}
 		}
 	}
 	if c.Match.GetPlace() == "" && c.Match.GetAcceptance() == 0 {

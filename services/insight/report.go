@@ -108,14 +108,19 @@ func readReportQuery(c echo.Context, now time.Time) (*reportQuery, error) {
 // maxSlots is how many slots a report has at most, so that rows which are divided by slot find room.
 const maxSlots = 400
 
-// choose chooses the shortest slots that are kept for the whole time and are not too many for it.
+// choose chooses the shortest slots that are kept for the whole time and are not too many for it. Clocks differ by a
+// slot. Of longer slots than the shortest, the one in which the time ends is left out where it began before: what came
+// after the time would count.
 func (q *reportQuery) choose(now time.Time) {
-	for _, q.span = range report.Spans() {
-		newest := q.span.SlotOf(now)
-		oldest := newest - q.span.Slots
-		q.first = max(q.span.SlotOf(q.since), oldest)
-		q.last = min(q.span.SlotOf(q.until.Add(-time.Millisecond)), newest)
-		if q.span.SlotOf(q.since) >= oldest && q.last-q.first < maxSlots {
+	for n, span := range report.Spans() {
+		newest := span.SlotOf(now)
+		oldest := newest - span.Slots
+		q.span, q.first = span, max(span.SlotOf(q.since), oldest)
+		q.last = min(span.SlotOf(q.until.Add(-time.Millisecond)), newest)
+		if end := span.SlotOf(q.until); n > 0 && end < newest {
+			q.last = max(q.first, end-1)
+		}
+		if span.SlotOf(q.since) >= oldest-2 && q.last-q.first < maxSlots {
 			return
 		}
 	}

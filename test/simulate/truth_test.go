@@ -376,7 +376,11 @@ func (w *walk) resultsCountOnce() {
 	}
 	for player, stored := range w.now.hash("ratings") {
 		ratings, err := state.ParseRatings(stored)
-		if !w.erased[player] && (err != nil || ratings[0].Matches != counted[player]) {
+		matches := 0
+		for _, one := range ratings {
+			matches += one.Matches
+		}
+		if !w.erased[player] && (err != nil || matches != counted[player]) {
 			w.broken = append(w.broken, fmt.Sprintf("results: %d count for player %s, who has %q", counted[player], player,
 				stored))
 		}

@@ -440,7 +440,7 @@ func (w *walk) rest(t *testing.T) {
 var walkStays = []string{
 	"configs", "revisions", "revision", "confignames", "configchanges", "confighistory", "settings", "queues", "functions",
 	"unused", "feed", "seq", "feedname", "streams", "history", "told", "published", "lease", "rates", "served", "credit",
-	"unserved", "webhooks", "ratings", "rated", "audit",
+	"unserved", "webhooks", "ratings", "rated", "steps", "audit",
 }
 
 func TestWalkOverEveryScript(t *testing.T) {

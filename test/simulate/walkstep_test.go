@@ -59,6 +59,7 @@ var walkSteps = []walkStep{
 	{"forget player", 1, false, (*walk).forgetPlayer},
 	{"report", 8, false, (*walk).report},
 	{"forget played", 1, false, (*walk).forgetPlayed},
+	{"standing", 1, false, (*walk).standing},
 	{"lead", 2, false, (*walk).lead},
 	{"tell", 1, false, (*walk).tell},
 	{"limit", 1, false, (*walk).limit},
@@ -802,6 +803,19 @@ func (w *walk) forgetPlayed() func() error {
 	}
 	w.erased[player] = true
 	return func() error { _, err := w.store.ForgetPlayed(w.ctx, walkProject, id, player); return err }
+}
+
+// standing sets a number of a player, or takes the player out of the opponents of others, as an erase does.
+func (w *walk) standing() func() error {
+	player := w.player()
+	if w.IntN(4) == 0 {
+		return func() error { return w.store.ForgetOpponent(w.ctx, walkProject, player) }
+	}
+	return func() error {
+		_, _, err := w.store.SetStanding(w.ctx, walkProject, player,
+			&pb.StandingRules{Numbers: []*pb.StandingNumber{{Name: "trust"}}}, map[string]float64{"trust": 0.5})
+		return err
+	}
 }
 
 // lead is what directors do for themselves.

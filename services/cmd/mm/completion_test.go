@@ -89,7 +89,7 @@ COMP_LINE="mm function ver" COMP_POINT=15 "$tool" mm ver function`
 
 // newTexts are arguments and flags of which nothing exists that could be completed, or that only people know.
 var newTexts = strings.Fields(`code token-command issuer client-id scope audience name role note implementation url
-	more less explain project token connection if-match from to pool timeout output team region fleet by`)
+	more less explain project token connection if-match from to pool timeout output team region fleet by number rating season`)
 
 // TestWhateverNamesWhatExistsIsCompleted: a new argument or flag with a text must say what completes it.
 func TestWhateverNamesWhatExistsIsCompleted(t *testing.T) {

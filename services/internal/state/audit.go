@@ -36,7 +36,7 @@ func encodeChange(c *pb.Change) []byte {
 	return body
 }
 
-// NoteErasure notes that a player was erased, and not which one.
+// NoteErasure notes that a player was erased, and not which one: once an hour for each author.
 func (s *Store) NoteErasure(ctx context.Context, project, by string) error {
 	_, err := s.run(ctx, s.call(auditAppendScript, keysOf(project), ids{},
 		"change", encodeChange(&pb.Change{Kind: "player", Action: "erased", By: by})))

@@ -58,14 +58,19 @@ func (s *Store) rank(ctx context.Context, key string, p Cursor) (int64, error) {
 	if p.id == "" {
 		return 0, nil
 	}
-	rank, err := s.redis.ZRevRank(ctx, key, p.id).Result()
-	if err == nil {
-		return rank + 1, nil
+	var rank *redis.IntCmd
+	var score *redis.FloatCmd
+	_, err := s.redis.Pipelined(ctx, func(c redis.Pipeliner) error {
+		rank, score = c.ZRevRank(ctx, key, p.id), c.ZScore(ctx, key, p.id)
+		return nil
+	})
+	if err == nil && score.Val() == p.at {
+		return rank.Val() + 1, nil
 	}
-	if !errors.Is(err, redis.Nil) {
+	if err != nil && !errors.Is(err, redis.Nil) {
 		return 0, unavailable(err)
 	}
-	// It is gone. Members of the same score may come twice.
+	// It is gone, or elsewhere. Members of the same score may come twice.
 	n, err := s.redis.ZCount(ctx, key, "("+p.score(), "+inf").Result()
 	return n, unavailable(err)
 }

@@ -71,8 +71,7 @@ func permissions() map[string]rights {
 			scripts: []lazyScript{projectAddScript, ticketCreateScript, ticketDeleteScript, acceptanceAnswerScript,
 				ticketHearScript, expireUnheardScript, rateAllowScript, rateChargeScript, resultPutScript, resultForgetScript,
 				standingPutScript},
-			calls: "get mget hget hmget hkeys hgetall hexists smembers exists zrange zrevrange zrevrank zcount zcard zscore " +
-				"lrange",
+			calls: "get mget hget hmget hkeys hgetall hexists smembers exists zrange zrevrange zrevrank zcount zcard zscore",
 			// Configs say why a ticket waits.
 			reads: []string{every.outcome(anyID), every.waits(), every.report(anyID), every.configs(), every.revisions(),
 				every.feedName(), every.joins(), every.ended(), every.deallocations()},
@@ -153,21 +152,21 @@ func permissions() map[string]rights {
 				ticketCreateScript, ticketDeleteScript, ticketHearScript, ticketForgetScript, rateAllowScript, resultForgetScript,
 				standingForgetScript, auditAppendScript},
 			// It looks for what is stored of a player in all keys.
-			calls:  "smembers hget hmget hgetall hkeys hvals exists scan pttl hdel zrem del zrange zscore zrevrank lrange",
+			calls:  "smembers hget hmget hgetall hkeys hvals exists scan pttl hdel zrem zrange zscore zrevrank",
 			reads:  []string{every.outcome(anyID), every.backfill(anyID), every.joining(anyID), every.webhooks()},
 			adds:   []string{every.webhooks()},
-			writes: append(slices.Clone(events), every.audit()),
+			writes: events,
 			changes: slices.Concat(counters(), limits(), []string{global.projects(), every.ticket(anyID), every.waiting(),
 				every.resolved(), every.large(), every.largePlayers(), every.results(), every.party(anyID), every.parties(),
 				every.partyPlayers(),
 				every.partyCodes(), every.partySweeps(), every.byPlayer(), every.idempotency(anyID), every.match(anyID),
-				every.claims(), every.pauses(anyID), every.signs()}, played()),
+				every.claims(), every.pauses(anyID), every.signs(), every.audit()}, played()),
 			consults: []string{every.settings(), every.queues()},
 		},
 		catalog.Backfill: {
 			scripts: []lazyScript{projectAddScript, backfillCreateScript, backfillReplaceScript, backfillApproveScript,
 				backfillDeleteScript, matchAssignScript, matchReleaseScript, ticketAssignScript, rateAllowScript, rateChargeScript},
-			calls:  "hget hmget hstrlen hlen mget zrange zrevrank zcount",
+			calls:  "hget hmget hstrlen hlen mget zrange zrevrank zscore zcount",
 			reads:  []string{every.functions(), every.feedName()},
 			writes: events,
 			// An approval ends matches.

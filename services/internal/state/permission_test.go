@@ -138,7 +138,7 @@ func TestAccountsReadAndWriteOnlyTheirKeys(t *testing.T) {
 		{"mm:{p}:bm:1", "director allocator backfill party", fill},
 		{"mm:{p}:bj:1", fill, fill},
 		{"mm:{p}:joins", "ticket " + fill, fill},
-		{"mm:{p}:audit", "config director", "config registry director party"},
+		{"mm:{p}:audit", "config director party", "config registry director party"},
 		{"mm:{p}:report:1h", "ticket registry director", "director"},
 		{"mm:{p}:pa:1", "ticket party", "ticket party"},
 		{"mm:{p}:parties", "party", "party"},

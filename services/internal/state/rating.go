@@ -125,11 +125,11 @@ func (s *Store) ForgetRatings(ctx context.Context, project, player string) (bool
 		return false, unavailable(err)
 	}
 	_, err = s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-		p.ZRem(ctx, k.rated(), player)
 		p.HDel(ctx, k.steps(), player)
 		for _, board := range boards {
 			p.ZRem(ctx, k.board(board), player)
 		}
+		p.ZRem(ctx, k.rated(), player) // last: what is left ends with it
 		return nil
 	})
 	return n > 0, unavailable(err)
