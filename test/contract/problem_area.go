@@ -61,7 +61,7 @@ func problems() []requirement {
 				t.mustRefuse(http.StatusNotFound, request{as: Player, method: http.MethodGet, path: path}, "path")
 			}
 			for _, path := range []string{"", "ticket", "tickets/x", "configs/a/b", "functions/a/b", "functions/a/log/b",
-				"functions/actions", "matches"} {
+				"functions/actions", "matches/a/b"} {
 				a := t.send(request{as: Developer, method: http.MethodGet, path: path})
 				// functions/actions is the path of a function and of actions.
 				if a.status != http.StatusNotFound {
@@ -78,7 +78,7 @@ func problems() []requirement {
 				"functions":                   {http.MethodGet},
 				"functions/x":                 {http.MethodDelete, http.MethodGet, http.MethodPut},
 				"functions/x/log":             {http.MethodGet},
-				t.places()[0]:                 {http.MethodPost},
+				t.places()[0]:                 {http.MethodGet, http.MethodPost},
 				t.places()[0] + "/x":          {http.MethodDelete, http.MethodPut},
 				t.places()[2] + "/x":          {http.MethodDelete, http.MethodPut},
 				"api/v2/backfill/x/approvals": {http.MethodPost},
