@@ -38,6 +38,11 @@ namespace Matchmaking
         {
             if (value.HasValue) Put(to, name, value.Value ? "true" : "false");
         }
+
+        public static void Put(List<KeyValuePair<string, string>> to, string name, long? value)
+        {
+            if (value.HasValue) Put(to, name, value.Value.ToString(System.Globalization.CultureInfo.InvariantCulture));
+        }
     }
 
     /// <summary>A request that is answered with a T.</summary>
