@@ -47,14 +47,31 @@ FHttpModule& FHttpModule::Get() {
 TMulticast<> FCoreDelegates::ApplicationWillEnterBackgroundDelegate;
 TMulticast<> FCoreDelegates::ApplicationHasEnteredForegroundDelegate;
 
+namespace {
+
+// Requests end before the process does: OpenSSL frees what it has for a thread when the thread ends.
+struct Requests {
+  std::vector<std::pair<std::thread, std::weak_ptr<IHttpRequest>>> all;
+  ~Requests() {
+    for (auto& [thread, request] : all) {
+      if (const auto one = request.lock()) one->CancelRequest();
+      thread.join();
+    }
+  }
+} requests;
+
+}  // namespace
+
 bool IHttpRequest::ProcessRequest() {
-  std::thread([self = shared_from_this()] {
+  static const auto first = matchmaker::curlTransport();  // libcurl begins on one thread
+  std::thread thread([self = shared_from_this()] {
     const auto transport = matchmaker::curlTransport();
     const auto id = transport->start(self->asked_, *self);
     while (!self->over_ && !self->cancelled_) transport->pump(5);
     if (!self->over_) transport->cancel(id);
     if (!self->over_) self->onEnd("cancelled");
-  }).detach();
+  });
+  requests.all.emplace_back(std::move(thread), weak_from_this()); // on the game's thread
   return true;
 }
 
