@@ -12,9 +12,6 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// usuallyListed is how many backfill tickets a list has, and mostListed how many at most.
-const usuallyListed, mostListed = 50, 200
-
 // listRate is how often developers of a project may list backfill tickets: each list looks at a thousand at most.
 func listRate() state.Rate { return state.Rate{PerSecond: 5, Burst: 20} }
 
@@ -24,7 +21,7 @@ func (s *service) list(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	limit, err := web.Limit(values, usuallyListed, mostListed)
+	limit, err := web.Limit(values)
 	if err != nil {
 		return err
 	}

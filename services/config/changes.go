@@ -12,9 +12,6 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// usuallyListed is how many changes an answer has, and mostListed how many at most.
-const usuallyListed, mostListed = 50, 200
-
 // changes answers GET /changes.
 func (s *service) changes(c echo.Context) error {
 	values, err := web.Query(c, "kind", "name", "by", "limit", "after")
@@ -25,7 +22,7 @@ func (s *service) changes(c echo.Context) error {
 	if values.Has("kind") && !slices.Contains(kinds, values.Get("kind")) {
 		return problem.New(problem.Invalid, "query parameter kind: one of %v is expected", kinds)
 	}
-	limit, err := web.Limit(values, usuallyListed, mostListed)
+	limit, err := web.Limit(values)
 	if err != nil {
 		return err
 	}

@@ -17,13 +17,12 @@ import (
 	"matchmaker.dev/services/internal/bus/adhoc"
 	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/edge/response"
+	"matchmaker.dev/services/internal/edge/web"
 	"matchmaker.dev/services/internal/match/pool"
 	"matchmaker.dev/services/internal/state"
 )
 
 const (
-	// defaultListed is how many tickets a list has, and maxListed how many at most.
-	defaultListed, maxListed = 50, 200
 	// listTime is how long a runner may take to answer, and listFunctions how many functions are looked for that one has.
 	listTime      = 3 * time.Second
 	listFunctions = 8
@@ -129,13 +128,13 @@ func (s *service) list(ctx context.Context, r *pb.RunRequest, configs map[string
 		kind = problem.Conflict // repeating the request is of no use
 	}
 	return nil, problem.New(kind, "more than %d tickets wait, and no runner knows them: the project has no config whose "+
-		"function runs", maxListed)
+		"function runs", web.MostListed)
 }
 
-// listFew lists the tickets of a project in which no more than maxListed wait; nil otherwise.
+// listFew lists the tickets of a project in which no more than web.MostListed wait; nil otherwise.
 func (s *service) listFew(ctx context.Context, r *pb.RunRequest) (*pb.Listed, error) {
-	ids, err := s.Store.OldestWaiting(ctx, r.GetProject(), maxListed+1)
-	if err != nil || len(ids) > maxListed {
+	ids, err := s.Store.OldestWaiting(ctx, r.GetProject(), web.MostListed+1)
+	if err != nil || len(ids) > web.MostListed {
 		return nil, err
 	}
 	tickets, err := s.Store.Tickets(ctx, r.GetProject(), ids)

@@ -44,7 +44,7 @@ func (s *service) listing(c echo.Context, configs map[string]*pb.Config) (*pb.Ru
 	default:
 		l.EveryQueue = !values.Has("queue")
 	}
-	limit, err := web.Limit(values, defaultListed, maxListed)
+	limit, err := web.Limit(values)
 	if err != nil {
 		return nil, err
 	}

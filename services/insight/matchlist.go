@@ -105,7 +105,7 @@ func readMatchQuery(c echo.Context) (*matchQuery, error) {
 			return nil, err
 		}
 	}
-	if q.limit, err = web.Limit(values, defaultListed, maxListed); err != nil {
+	if q.limit, err = web.Limit(values); err != nil {
 		return nil, err
 	}
 	q.from, err = state.ParseCursor(values.Get("after"))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -58,18 +57,15 @@ func (s *service) query(c echo.Context, follow bool) (*query, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := &query{project: c.Param("project"), limit: defaultLimit}
+	q := &query{project: c.Param("project")}
 	if err := q.filter.read(values); err != nil {
 		return nil, err
 	}
 	if err := q.readPlace(c, values); err != nil {
 		return nil, err
 	}
-	if values.Has("limit") {
-		q.limit, err = strconv.Atoi(values.Get("limit"))
-		if err != nil || q.limit < 1 || q.limit > maxLimit {
-			return nil, problem.New(problem.Invalid, "query parameter limit: a whole number from 1 to %d is expected", maxLimit)
-		}
+	if q.limit, err = web.Number(values, "limit", defaultLimit, 1, maxLimit); err != nil {
+		return nil, err
 	}
 	if err := s.readArrivals(c, q, values); err != nil {
 		return nil, err

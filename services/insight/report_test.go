@@ -37,7 +37,7 @@ type told struct {
 // putReport stores matches of a slot that waited so long, of a config's revision.
 func (w *world) putReport(t *testing.T, epoch uint64, slot, revision int64, waits ...float64) {
 	t.Helper()
-	b := report.NewBook(slot)
+	b := report.Spans()[0].NewBook(slot)
 	for _, wait := range waits {
 		b.Add(&report.Match{Key: report.Key{Config: "ranked", Revision: revision, Function: "duel", Upload: 2, Queue: "q"},
 			Players: 1, Waits: []float64{wait}})

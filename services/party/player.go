@@ -38,8 +38,8 @@ const changedTickets = 8
 // look answers what do returns, if the caller may look for a player. The answer is written when others may look again.
 func (s *service) look(c echo.Context, do func(ctx context.Context, project, player string) (any, error)) error {
 	caller, project, player := auth.From(c), c.Param("project"), c.Param("player")
-	if caller.Kind == auth.Service && !caller.HasScope(auth.ScopeAct) {
-		return problem.New(problem.Forbidden, "the token does not act for players: it lacks the scope "+auth.ScopeAct)
+	if err := auth.MustAct(caller); err != nil {
+		return err
 	}
 	if caller.Kind == auth.Developer {
 		if err := auth.MustOwnProject(caller); err != nil {

@@ -46,7 +46,7 @@ func (b *trialed) matched(t *testing.T, config string, upload, mark int64, match
 	t.Helper()
 	at := reports.SlotOf(b.clock.now())
 	if b.books[at] == nil {
-		b.books[at] = reports.NewBook(at)
+		b.books[at] = reports.Spans()[0].NewBook(at)
 	}
 	for i := range matches {
 		waited := wait * (0.8 + 0.4*(float64(i)+0.5)/float64(matches))

@@ -66,13 +66,10 @@ func (s *service) routes(e *echo.Echo) {
 
 // mayReport refuses callers that may not report results.
 func mayReport(p *auth.Principal, match string) error {
-	switch {
-	case p.Kind == auth.Service && !p.HasScope(auth.ScopeAct):
-		return problem.New(problem.Forbidden, "the token does not act for players: it lacks the scope "+auth.ScopeAct)
-	case p.Kind == auth.Server && p.Match != "" && p.Match != match:
+	if p.Kind == auth.Server && p.Match != "" && p.Match != match {
 		return problem.New(problem.Forbidden, "the token is of the server of another match")
 	}
-	return nil
+	return auth.MustAct(p)
 }
 
 func (s *service) report(c echo.Context) error {

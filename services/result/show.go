@@ -2,9 +2,7 @@ package result
 
 import (
 	"net/http"
-	"net/url"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -101,11 +99,11 @@ func (s *service) leaderboard(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	limit, err := numberOf(values, "limit", 50, 1, 200)
+	limit, err := web.Limit(values)
 	if err != nil {
 		return err
 	}
-	after, err := numberOf(values, "after", 0, 0, state.MostPlaced)
+	after, err := web.Number(values, "after", 0, 0, state.MostPlaced)
 	if err != nil {
 		return err
 	}
@@ -159,17 +157,4 @@ func (s *service) rule(c echo.Context) (*pb.RatingRule, error) {
 		return nil, problem.New(problem.NotFound, "the settings have no rating %.64q", c.Param("rating"))
 	}
 	return settings.GetRatings()[at], nil
-}
-
-// numberOf reads a whole number.
-func numberOf(values url.Values, name string, absent, least, most int) (int, error) {
-	if !values.Has(name) {
-		return absent, nil
-	}
-	n, err := strconv.Atoi(values.Get(name))
-	if err != nil || n < least || n > most {
-		return 0, problem.New(problem.Invalid, "query parameter %s: a whole number from %d to %d is expected",
-			problem.Word(name), least, most)
-	}
-	return n, nil
 }

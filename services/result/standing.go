@@ -31,8 +31,8 @@ func (s *service) standing(c echo.Context) error {
 
 func (s *service) setStanding(c echo.Context) error {
 	project := c.Param("project")
-	if p := auth.From(c); p.Kind == auth.Service && !p.HasScope(auth.ScopeAct) {
-		return problem.New(problem.Forbidden, "the token does not act for players: it lacks the scope "+auth.ScopeAct)
+	if err := auth.MustAct(auth.From(c)); err != nil {
+		return err
 	}
 	player, err := s.player(c)
 	if err != nil {

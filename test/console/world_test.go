@@ -88,7 +88,7 @@ func (w *world) past(ctx context.Context) error {
 	}
 	last := report.SlotOf(time.Now())
 	for slot := last - report.Slots + 2; slot < last; slot++ {
-		book := report.NewBook(slot)
+		book := report.Spans()[0].NewBook(slot)
 		hour := float64(slot) / 12
 		crowd := 1.2 + math.Sin((hour-13)/24*2*math.Pi)
 		for range int(crowd*60) + w.random.IntN(12) {

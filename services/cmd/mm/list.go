@@ -23,17 +23,30 @@ func (p pages) Validate() error {
 	return nil
 }
 
-// each calls page with how many it may read and the place behind those it read before, until the list ends or has as
-// many as it may have. page returns how many there are now, and the place behind them.
-func (p pages) each(page func(limit int, after string) (all int, next string, err error)) error {
-	for read, after := 0, ""; ; {
+// mostListed is how many entries are asked for at a time.
+const mostListed = 200
+
+// readPages reads pages of a list until it ends or has as many entries as it may, 0 for all. It returns the last page,
+// with the entries of all. parts are the entries of a page and the place behind them.
+func readPages[P, E any](
+	most int, read func(limit int, after string) (*P, error), parts func(*P) (entries *[]E, next string),
+) (*P, error) {
+	all := []E{}
+	for after := ""; ; {
 		limit := mostListed
-		if p.Limit > 0 {
-			limit = min(limit, p.Limit-read)
+		if most > 0 {
+			limit = min(limit, most-len(all))
 		}
-		var err error
-		if read, after, err = page(limit, after); err != nil || after == "" || p.Limit > 0 && read >= p.Limit {
-			return err
+		page, err := read(limit, after)
+		if err != nil {
+			return nil, err
+		}
+		var entries *[]E
+		entries, after = parts(page)
+		all = append(all, *entries...)
+		*entries = all
+		if after == "" || most > 0 && len(all) >= most {
+			return page, nil
 		}
 	}
 }
@@ -63,17 +76,10 @@ Examples:
 
 // Run prints the matches.
 func (c matchList) Run(ctx context.Context, s *session, api developerAPI) error {
-	all := &client.MatchPage{Matches: []client.ListedMatch{}}
-	err := c.each(func(limit int, after string) (int, string, error) {
-		page, err := api.ListMatches(ctx, client.MatchQuery{State: c.State, Config: c.Config, Queue: c.Queue,
+	all, err := readPages(c.Limit, func(limit int, after string) (*client.MatchPage, error) {
+		return api.ListMatches(ctx, client.MatchQuery{State: c.State, Config: c.Config, Queue: c.Queue,
 			Region: c.Region, Fleet: c.Fleet, MinAge: c.MinAge, MaxAge: c.MaxAge, Limit: limit, After: after})
-		if err != nil {
-			return 0, "", err
-		}
-		page.Matches = append(all.Matches, page.Matches...)
-		all = page
-		return len(all.Matches), all.Next, nil
-	})
+	}, func(p *client.MatchPage) (*[]client.ListedMatch, string) { return &p.Matches, p.Next })
 	if err != nil {
 		return err
 	}
@@ -95,15 +101,10 @@ type backfillList struct {
 
 // Run prints the backfill tickets.
 func (c backfillList) Run(ctx context.Context, s *session, api developerAPI) error {
-	all := &client.BackfillPage{BackfillTickets: []client.ListedBackfillTicket{}}
-	err := c.each(func(limit int, after string) (int, string, error) {
-		page, err := api.ListBackfills(ctx, client.BackfillQuery{Queue: c.Queue, Limit: limit, After: after})
-		if err != nil {
-			return 0, "", err
-		}
-		page.BackfillTickets = append(all.BackfillTickets, page.BackfillTickets...)
-		all = page
-		return len(all.BackfillTickets), all.Next, nil
+	all, err := readPages(c.Limit, func(limit int, after string) (*client.BackfillPage, error) {
+		return api.ListBackfills(ctx, client.BackfillQuery{Queue: c.Queue, Limit: limit, After: after})
+	}, func(p *client.BackfillPage) (*[]client.ListedBackfillTicket, string) {
+		return &p.BackfillTickets, p.Next
 	})
 	if err != nil {
 		return err
@@ -148,17 +149,10 @@ type changesCommand struct {
 
 // Run prints the changes.
 func (c changesCommand) Run(ctx context.Context, s *session, api developerAPI) error {
-	all := &client.ChangePage{Changes: []client.Change{}}
-	err := c.each(func(limit int, after string) (int, string, error) {
-		page, err := api.ListChanges(ctx, client.ChangeQuery{Kind: c.Kind, Name: c.Name, By: c.By, Limit: limit,
+	all, err := readPages(c.Limit, func(limit int, after string) (*client.ChangePage, error) {
+		return api.ListChanges(ctx, client.ChangeQuery{Kind: c.Kind, Name: c.Name, By: c.By, Limit: limit,
 			After: after})
-		if err != nil {
-			return 0, "", err
-		}
-		page.Changes = append(all.Changes, page.Changes...)
-		all = page
-		return len(all.Changes), all.Next, nil
-	})
+	}, func(p *client.ChangePage) (*[]client.Change, string) { return &p.Changes, p.Next })
 	if err != nil {
 		return err
 	}

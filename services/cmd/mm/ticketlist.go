@@ -137,26 +137,12 @@ func (c ticketList) listWaiting(ctx context.Context, s *session, api *client.Cli
 	return s.show(all, g.withoutEmptyColumns())
 }
 
-// mostListed is how many tickets are asked for at a time.
-const mostListed = 200
-
 // read reads pages.
 func (c ticketList) read(ctx context.Context, api *client.Client, q client.WaitingQuery) (*client.WaitingPage, error) {
-	all := &client.WaitingPage{Tickets: []client.WaitingTicket{}}
-	for {
-		q.Limit = mostListed
-		if c.Limit > 0 {
-			q.Limit = min(mostListed, c.Limit-len(all.Tickets))
-		}
-		page, err := api.GetWaitingTickets(ctx, q)
-		if err != nil {
-			return nil, err
-		}
-		all.Tickets, all.Total, all.Next = append(all.Tickets, page.Tickets...), page.Total, page.Next
-		if q.After = page.Next; q.After == "" || c.Limit > 0 && len(all.Tickets) >= c.Limit {
-			return all, nil
-		}
-	}
+	return readPages(c.Limit, func(limit int, after string) (*client.WaitingPage, error) {
+		q.Limit, q.After = limit, after
+		return api.GetWaitingTickets(ctx, q)
+	}, func(p *client.WaitingPage) (*[]client.WaitingTicket, string) { return &p.Tickets, p.Next })
 }
 
 // listPlayers prints the tickets of a player.

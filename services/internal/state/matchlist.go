@@ -42,8 +42,8 @@ func (s *Store) CountMatches(ctx context.Context, project string) (n MatchCounts
 }
 
 // ListMatches lists the matches of a project from behind a place on, until take is false: at first those that begin,
-// then those that go to a running game, then those that have a server and no result, the one that got it last first.
-// It returns the place to go on behind, "" at the end, and how many matches it looked at: 1,024 at most.
+// then those that go to a running game, then those that have a server and no result, the one that is forgotten last
+// first. It returns the place to go on behind, "" at the end, and how many matches it looked at: 1,024 at most.
 func (s *Store) ListMatches(
 	ctx context.Context, project string, from Cursor, take func(*ListedMatch) bool,
 ) (next string, looked int, err error) {

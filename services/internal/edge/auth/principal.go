@@ -83,6 +83,18 @@ func MustOwnProject(p *Principal) error {
 	return nil
 }
 
+func cannotAct() error {
+	return problem.New(problem.Forbidden, "the token does not act for players: it lacks the scope "+ScopeAct)
+}
+
+// MustAct refuses service tokens that do not act for players.
+func MustAct(p *Principal) error {
+	if p.Kind == Service && !p.HasScope(ScopeAct) {
+		return cannotAct()
+	}
+	return nil
+}
+
 // TicketOwner is the player whose ticket a request creates or deletes. A player's token is for the player itself, which
 // the header may repeat. A service token that may act names any player, and must name one.
 func TicketOwner(p *Principal, onBehalfOf string, present bool) (string, error) {
@@ -98,7 +110,7 @@ func TicketOwner(p *Principal, onBehalfOf string, present bool) (string, error) 
 	case p.Kind == Player:
 		return p.Subject, nil
 	case p.Kind != Service || !p.HasScope(ScopeAct):
-		return "", problem.New(problem.Forbidden, "the token does not act for players: it lacks the scope "+ScopeAct)
+		return "", cannotAct()
 	case onBehalfOf == "":
 		return "", problem.New(problem.Invalid, OnBehalfOf+": a service must name the player it acts for")
 	case !IsPlayer(onBehalfOf):

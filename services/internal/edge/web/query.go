@@ -24,14 +24,21 @@ func Query(c echo.Context, known ...string) (url.Values, error) {
 	return query, nil
 }
 
-// Limit is how many entries a list has at most: the query's limit, from 1 to most, or the usual number.
-func Limit(query url.Values, usual, most int) (int, error) {
-	if !query.Has("limit") {
-		return usual, nil
+// MostListed is how many entries a list has at most.
+const MostListed = 200
+
+// Limit is how many entries a list is to have: the query's limit, 50 if it has none.
+func Limit(query url.Values) (int, error) { return Number(query, "limit", 50, 1, MostListed) }
+
+// Number reads a whole number of a query, absent if it has none.
+func Number(query url.Values, name string, absent, least, most int) (int, error) {
+	if !query.Has(name) {
+		return absent, nil
 	}
-	n, err := strconv.Atoi(query.Get("limit"))
-	if err != nil || n < 1 || n > most {
-		return 0, problem.New(problem.Invalid, "query parameter limit: a whole number from 1 to %d is expected", most)
+	n, err := strconv.Atoi(query.Get(name))
+	if err != nil || n < least || n > most {
+		return 0, problem.New(problem.Invalid, "query parameter %s: a whole number from %d to %d is expected",
+			problem.Word(name), least, most)
 	}
 	return n, nil
 }

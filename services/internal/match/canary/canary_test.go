@@ -34,7 +34,7 @@ func newTrial(seed uint64, c *pb.Canary) *trial {
 func (w *trial) play(from, length int64, config string, upload, mark int64, aMinute, wait float64) {
 	slot := report.SlotOf(time.UnixMilli(began + from))
 	if w.books[slot] == nil {
-		w.books[slot] = report.NewBook(slot)
+		w.books[slot] = report.Spans()[0].NewBook(slot)
 	}
 	rush := wait * (0.7 + 0.6*w.random.Float64())
 	for left := float64(length) / minute; ; {

@@ -131,9 +131,6 @@ type series struct {
 
 type named struct{ kind, name string }
 
-// NewBook returns an empty book of five minutes.
-func NewBook(slot int64) *Book { return Spans()[0].NewBook(slot) }
-
 // Add adds a match.
 func (b *Book) Add(m *Match) {
 	key, fits := m.Key, true

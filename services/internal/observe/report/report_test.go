@@ -37,7 +37,7 @@ func TestQuantilesAreAboutRight(t *testing.T) {
 		"probability":  random.Float64,
 		"tiny numbers": func() float64 { return random.Float64() * 1e-4 },
 	} {
-		b := report.NewBook(1)
+		b := report.Spans()[0].NewBook(1)
 		var values []float64
 		for range 5000 {
 			v := draw()
@@ -70,7 +70,7 @@ func TestQuantilesAreAboutRight(t *testing.T) {
 func TestQuantilesAreNotAboveAllValues(t *testing.T) {
 	for _, values := range [][]float64{{2.2}, {2.2, 2.2, 2.2}, {1, 2, 2}, {0.5, 300, 300, 300}, {-3, -3}, {-8, -2, -2},
 		{0, 0, 7}} {
-		b := report.NewBook(1)
+		b := report.Spans()[0].NewBook(1)
 		for _, v := range values {
 			m := match("", 1)
 			m.Values = []report.Value{{Kind: report.Measure, Name: "m", Value: v}}
@@ -84,7 +84,7 @@ func TestQuantilesAreNotAboveAllValues(t *testing.T) {
 }
 
 func TestValuesBeyondAllBoundsAreCounted(t *testing.T) {
-	b := report.NewBook(1)
+	b := report.Spans()[0].NewBook(1)
 	for _, v := range []float64{0, 1e-300, -1e-300, math.MaxFloat64, -math.MaxFloat64} {
 		m := match("", 1)
 		m.Values = []report.Value{{Kind: report.Measure, Name: "m", Value: v}}
@@ -98,7 +98,7 @@ func TestValuesBeyondAllBoundsAreCounted(t *testing.T) {
 
 // Matches are counted by the largest party, and waits by the ticket's own.
 func TestTableDividesMatches(t *testing.T) {
-	b := report.NewBook(1)
+	b := report.Spans()[0].NewBook(1)
 	b.Add(match("q", 1, 1))
 	b.Add(match("", 4, 4, math.NaN()))
 	party := match("q", 10, 30)
@@ -138,7 +138,7 @@ func TestTableDividesMatches(t *testing.T) {
 }
 
 func TestTableSelectsConfigsAndRevisions(t *testing.T) {
-	b := report.NewBook(1)
+	b := report.Spans()[0].NewBook(1)
 	for config, revisions := range map[string][]int64{"a": {3, 4, 7}, "b": {5}} {
 		for _, revision := range revisions {
 			m := match("", 1)
@@ -161,7 +161,7 @@ func TestTableSelectsConfigsAndRevisions(t *testing.T) {
 
 // A slot has a bound in bytes, and a config that takes all it can leaves room for others.
 func TestBookIsBounded(t *testing.T) {
-	b := report.NewBook(1)
+	b := report.Spans()[0].NewBook(1)
 	for i := range 20_000 {
 		m := match("", float64(i))
 		m.Key.Config, m.Key.Region = "greedy", fmt.Sprint("region-", i%500)
@@ -187,12 +187,12 @@ func TestBookIsBounded(t *testing.T) {
 
 // The next leader goes on in the same slot.
 func TestBooksOfOneSlotAreMerged(t *testing.T) {
-	first, second := report.NewBook(1), report.NewBook(1)
+	first, second := report.Spans()[0].NewBook(1), report.Spans()[0].NewBook(1)
 	first.Add(match("q", 1, 100))
 	second.Add(match("q", 1, 7))
 	second.Add(match("r", 5, 5))
 	second.Merge(first.Message())
-	both := report.NewBook(1)
+	both := report.Spans()[0].NewBook(1)
 	for _, m := range []*report.Match{match("q", 1, 100), match("q", 1, 7), match("r", 5, 5)} {
 		both.Add(m)
 	}
@@ -223,7 +223,7 @@ func result(config string, party int32, odds ...*pb.RatingOdds) *pb.Event {
 func TestOutcomes(t *testing.T) {
 	one := &pb.RatingOdds{Rating: "skill", Loss: 0.5, Squares: 0.25, Buckets: []int32{3, 9}, Pairs: []int64{2, 1},
 		Odds: []float64{1.3, 0.97}, Won: []float64{1, 1}}
-	first, second := report.NewBook(1), report.NewBook(1)
+	first, second := report.Spans()[0].NewBook(1), report.Spans()[0].NewBook(1)
 	m := match("q", 1)
 	first.Add(m)
 	first.AddOutcome(result("c", 1, one))
@@ -248,7 +248,7 @@ func TestOutcomes(t *testing.T) {
 	if len(divided) != 3 || divided[1].Results != 1 || divided[2].Party != report.LargestParty || divided[2].Results != 1 {
 		t.Errorf("by party: %+v", divided)
 	}
-	full := report.NewBook(1)
+	full := report.Spans()[0].NewBook(1)
 	for i := range 2000 {
 		full.AddOutcome(result("greedy", 1, &pb.RatingOdds{Rating: fmt.Sprint("r", i), Buckets: []int32{0}, Pairs: []int64{1},
 			Odds: []float64{0.5}, Won: []float64{1}}))
@@ -270,7 +270,7 @@ func TestSlots(t *testing.T) {
 }
 
 func BenchmarkAdd(b *testing.B) {
-	book := report.NewBook(1)
+	book := report.Spans()[0].NewBook(1)
 	m := match("q", 1.5, 2.5)
 	m.Values = []report.Value{{Kind: report.Spread, Name: "skill", Value: 40},
 		{Kind: report.Measure, Name: "fun", Value: 0.5}}
