@@ -146,6 +146,24 @@ func (a *arrivals) play(ctx context.Context, tickets []arrival) {
 	}
 }
 
+// leave deletes the tickets of players who gave up. One that waits on would take an opponent from the next load.
+func (a *arrivals) leave(ctx context.Context) {
+	w, err := dial(ctx, a.host)
+	if err != nil {
+		return
+	}
+	defer w.close()
+	w.patience(time.Now().Add(a.patience))
+	for _, p := range slices.Concat(a.before, a.tickets) {
+		if p.err == nil || p.id == "" {
+			continue
+		}
+		if _, _, err := w.do(remove(a.host, a.project, a.tokens[p.player%len(a.tokens)], p.id)); err != nil {
+			return
+		}
+	}
+}
+
 // player is what one player does on a connection; a new one when nil. It returns the connection if another player can
 // use it.
 func (a *arrivals) player(ctx context.Context, w *wire, p *arrival) (*wire, error) {

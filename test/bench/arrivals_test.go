@@ -3,6 +3,8 @@ package main
 import (
 	"math"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"reflect"
 	"testing"
 	"time"
@@ -123,5 +125,22 @@ func TestGrowth(t *testing.T) {
 		if g := c.growth(); g.grows() != c.grows || g.isLate() != c.late {
 			t.Errorf("%s: %s", name, g)
 		}
+	}
+}
+
+// A player who gives up leaves no ticket that would take an opponent from the next load.
+func TestPlayersWhoGiveUpLeaveNoTicket(t *testing.T) {
+	const id = "00000000-0000-0000-0000-000000000001"
+	deleted := make(chan string, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		deleted <- r.Method + " " + r.URL.String()
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	defer server.Close()
+	a := &arrivals{host: hostOf(server.URL), project: "p", tokens: []string{"t"}, patience: 10 * time.Second,
+		tickets: []arrival{{id: "assigned"}, {err: errBusy}, {id: id, err: errBusy}}}
+	a.leave(t.Context())
+	if got, want := <-deleted, "DELETE /p/matchmaking/api/v1/tickets?id="+id; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -12,42 +12,53 @@ import (
 	"matchmaker.dev/services/test/launch"
 )
 
-// create measures how many tickets are created per second, beside the bare handler. Nothing matches them.
+// create measures how many tickets are created per second, beside bare handlers: one without checks, and one with the
+// service's. Nothing matches them.
 func (r *round) create(ctx context.Context, i *installation) (err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	bare, err := launch.Start(ctx, r.logs, self, "bare")
-	if err != nil {
-		return err
+	hosts, pids := []string{2: i.Address(catalog.Ticket)}, [2]int{}
+	for k, args := range [][]string{{"bare"}, {"bare", "--issuers", i.Issuers}} {
+		bare, err := launch.Start(ctx, r.logs, self, args...)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, bare.Stop()) }()
+		hosts[k], pids[k] = hostOf(bare.URL), bare.PID()
 	}
-	defer func() { err = errors.Join(err, bare.Stop()) }()
+	used := func(which int) time.Duration {
+		if which < len(pids) {
+			return familyTimes(pids[which])[0]
+		}
+		return i.used().system()
+	}
 	for k, n := range r.Connections {
 		p, err := i.newProject(ctx, fmt.Sprintf("create-%d", k), "")
 		if err != nil {
 			return err
 		}
-		var answers [2]*result
-		var used [2]time.Duration
-		for turn := range 2 {
-			which := (turn + r.number) % 2
-			host := []string{hostOf(bare.URL), i.Address(catalog.Ticket)}[which]
+		var rate, each [3]float64
+		for turn := range rate {
+			which := (turn + r.number) % len(rate)
 			// Redis rewrites its file, collectors run.
 			if err := pause(ctx, r.Settle/2); err != nil {
 				return err
 			}
-			v := &volley{address: host, connections: n, over: r.Volley, requests: creations(host, p.name, p.tokens)}
-			before, beforeBare := i.used().system(), familyTimes(bare.PID())[0]
-			if answers[which], err = v.run(ctx); err != nil {
+			v := &volley{address: hosts[which], connections: n, over: r.Volley,
+				requests: creations(hosts[which], p.name, p.tokens)}
+			before := used(which)
+			out, err := v.run(ctx)
+			if err != nil {
 				return err
 			}
-			used[which] = []time.Duration{familyTimes(bare.PID())[0] - beforeBare, i.used().system() - before}[which]
+			rate[which], each[which] = out.rate, in(micros, used(which)-before)/float64(max(1, out.answers))
 		}
 		load := fmt.Sprintf("%d connections", n)
-		r.add(load, perSec, answers[1].rate).than("a bare handler", answers[0].rate).atLeast(createAim)
-		each := func(which int) float64 { return in(micros, used[which]) / float64(max(1, answers[which].answers)) }
-		r.add(load+": processor time of each", micros, each(1)).than("a bare handler", each(0))
+		r.add(load, perSec, rate[2]).than("a bare handler", rate[0])
+		r.add(load+", with the same checks", perSec, rate[2]).than("a bare handler", rate[1]).atLeast(createAim)
+		r.add(load+": processor time of each", micros, each[2]).than("a bare handler with the same checks", each[1])
 		if err := r.createParties(ctx, p, i, n); err != nil {
 			return err
 		}
@@ -97,7 +108,7 @@ func partyCreations(host string, p *project, size int) [][]byte {
 	return requests
 }
 
-// createAim is for tickets beside answers of the bare handler.
+// createAim is for tickets beside answers of the bare handler with the same checks.
 const createAim = 0.5
 
 // creations are requests that create one ticket for each player.

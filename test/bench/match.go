@@ -48,6 +48,11 @@ func awaiting(host, project, token, id string) []byte {
 	return get(host, "/"+project+"/matchmaking/api/v1/tickets?id="+id, token, held)
 }
 
+// remove is a request that deletes a ticket.
+func remove(host, project, token, id string) []byte {
+	return request(http.MethodDelete, host, "/"+project+"/matchmaking/api/v1/tickets?id="+id, token, "")
+}
+
 // checkCreated returns an error unless the answer names a created ticket.
 func checkCreated(status int, body []byte) error {
 	if status != http.StatusCreated {

@@ -25,7 +25,7 @@ func shapes() []shape {
 	return []shape{
 		{"function", "a run of a match function in its sandbox, beside the same code in one process", 20 * time.Second,
 			(*round).function, false},
-		{"create", "tickets created, beside a bare handler that decodes the same body", 18 * time.Second,
+		{"create", "tickets created, beside bare handlers: with the same body, and with the same checks", 18 * time.Second,
 			on((*round).create), false},
 		{"counts", "what a ticket takes: trips to Redis, scripts, messages and context switches", 2 * time.Minute,
 			on((*round).counts), true},

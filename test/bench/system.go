@@ -200,6 +200,7 @@ func (i *installation) together(ctx context.Context, loads ...*arrivals) (spent,
 	var errs []error
 	for _, a := range loads {
 		a.pool.stop()
+		a.leave(ctx)
 		errs = append(errs, a.err())
 	}
 	return used, first(errs)

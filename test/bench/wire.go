@@ -79,7 +79,7 @@ func (w *wire) begin(request []byte) (status, length int, err error) {
 	if status, err = strconv.Atoi(string(line[9:12])); err != nil {
 		return 0, 0, err
 	}
-	known := false
+	known := status == http.StatusNoContent
 	for {
 		if line, err = w.line(); err != nil {
 			return 0, 0, err
@@ -155,5 +155,11 @@ func post(host, path, token, header, body string) []byte {
 }
 
 func get(host, path, token, header string) []byte {
-	return fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n%s\r\n", path, host, token, header)
+	return request(http.MethodGet, host, path, token, header)
+}
+
+// request is a request without a body.
+func request(method, host, path, token, header string) []byte {
+	return fmt.Appendf(nil, "%s %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n%s\r\n", method, path, host, token,
+		header)
 }

@@ -91,7 +91,7 @@ func TestVolleyMeasuresTheBareHandler(t *testing.T) {
 	defer cancel()
 	reader, writer := io.Pipe()
 	ended := make(chan error, 1)
-	go func() { ended <- bare{}.Run(ctx, writer) }()
+	go func() { ended <- (&bare{}).Run(ctx, writer) }()
 	url := make([]byte, 64)
 	n, err := reader.Read(url)
 	if err != nil {

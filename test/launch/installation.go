@@ -27,10 +27,11 @@ import (
 type Installation struct {
 	// Tokens signs the tokens that the services trust.
 	Tokens *issuer.Issuer
+	// Issuers is the file of the issuers that the services trust.
+	Issuers string
 
 	options InstallOptions
 	dir     string
-	issuers string // the file of the issuers that the services trust
 	redis   *embedded.Redis
 	nats    *Server
 	// services are their processes by name. There may be several of a service.
@@ -94,8 +95,8 @@ func (i *Installation) install(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	i.issuers = filepath.Join(i.dir, "issuers.yaml")
-	if err := os.WriteFile(i.issuers, trusted, 0o600); err != nil {
+	i.Issuers = filepath.Join(i.dir, "issuers.yaml")
+	if err := os.WriteFile(i.Issuers, trusted, 0o600); err != nil {
 		return err
 	}
 	services, err := Services(ctx, o.Matchmaker)
@@ -158,7 +159,7 @@ func (i *Installation) add(ctx context.Context, of catalog.Service, name string)
 		"--nats", i.NATS(), "--log-level", "warn",
 	}
 	if of.Issuers {
-		args = append(args, "--issuers", i.issuers)
+		args = append(args, "--issuers", i.Issuers)
 	}
 	if of.Modules {
 		args = append(args, "--modules", filepath.Join(i.dir, name))
