@@ -155,6 +155,22 @@ func TestQualityShowsOdds(t *testing.T) {
 	}
 }
 
+// Pages look as far back as reports go.
+func TestRangesOfPages(t *testing.T) {
+	s := start(t, true)
+	for _, page := range []string{"now", "queue", "quality"} {
+		_, _, body := ask(t, http.MethodGet, s.URL+"/console/demo/"+page+"?range=90d", nil)
+		for _, back := range []string{"1h", "24h", "90d"} {
+			if !strings.Contains(body, "range="+back) {
+				t.Errorf("the page %s offers no range of %s", page, back)
+			}
+		}
+		if !strings.Contains(body, `aria-current="true">90d<`) {
+			t.Errorf("the page %s is not of 90 days", page)
+		}
+	}
+}
+
 // Names that players and studios choose are text on every page. The policy lets no script run but the console's own.
 func TestNamesAreEscaped(t *testing.T) {
 	s := start(t, true)
