@@ -16,7 +16,7 @@ import (
 // errSeen ends a stream when all that was to happen has.
 var errSeen = errors.New("seen")
 
-// insight: a developer with the role Support sees who waits, what happens to a ticket, and what became of its match,
+// insight: a developer with the role Support sees which tickets wait, what happens to a ticket, and what became of its match,
 // and can change nothing.
 func insight(t *testing.T, p *project) {
 	p.upload(t, "duel", p.s.made.duel)

@@ -27,7 +27,7 @@ type partyCommands struct {
 	Disband partyDisband   `cmd:"" help:"End the party." example:"party disband --player ada"`
 }
 
-// partyPlayer is the player who acts.
+// partyPlayer is the player that acts.
 type partyPlayer struct {
 	Player string `completion-predictor:"player" help:"The player's identifier. Required, unless --token is a player's."`
 }
@@ -44,7 +44,7 @@ func (p partyPlayer) ProvideAPI(s *session) (playerAPI, error) {
 	return playerAPI{api}, err
 }
 
-// self is the player who acts: the one that is named, or the one whose token it is.
+// self is the player that acts: the one that is named, or the one whose token it is.
 func (p partyPlayer) self(s *session) (string, error) {
 	if p.Player != "" {
 		return p.Player, nil
