@@ -276,7 +276,7 @@ func (m *model) searches() map[string][]*ticket {
 	return all
 }
 
-// checkSearches checks the tickets of a party: each has exactly the members, which were ready, one at a time, and none is
+// checkSearches checks the tickets of a party: each has exactly the members, all ready, one at a time, and none is
 // matched after one of its members has left.
 func (m *model) checkSearches(p *Promise, q *party, tickets []*ticket, changes map[string]int) {
 	of := map[string]*edition{}

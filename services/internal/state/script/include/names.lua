@@ -62,7 +62,7 @@ local MANY_JOIN, MOST_JOIN = 500, 1000
 -- has its server.
 local CLOSED, SERVED = 0, 1
 -- The most bytes of the names of a game's players, joining ones included: a thousand of the longest. From how many
--- bytes on the roster has no more attributes of players that join. For how many milliseconds these count as in the game,
+-- bytes on the roster has no more attributes of joining players. For how many milliseconds these count as in the game,
 -- whatever its server says: it may not have learned of them.
 local ROSTER_NAMES, ROSTER_BYTES, UNHEARD = 262144, 131072, 20000
 -- And APPROVED: when its server approved last. USUAL: how many milliseconds lie between two of its approvals, on
