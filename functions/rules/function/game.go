@@ -90,7 +90,7 @@ func newGames(r *matchfn.Run, rules *rules.Rules, s source, kept *search.Session
 		all.Running, all.seated = append(all.Running, g), append(all.seated, in)
 	}
 	if lack.news(r.Config()) {
-		r.Log("of", r.Backfills(), "running games these get nobody:", lack.unknown, "do not say who is in them,",
+		r.Log("of", r.Backfills(), "running games these get no players:", lack.unknown, "do not name their players,",
 			lack.nowhere, "have no region,", lack.strange, "have a player in a team that the rules do not have")
 	}
 	from.bar(all, kept)
