@@ -79,7 +79,7 @@ func (r *Request) checkBarred() error {
 			return message.Errorf("bars ticket %d from backfill ticket %d of %d", ticket, game, r.Backfills)
 		}
 		if i > 0 && (game < r.BackfillBarred[i-2] || game == r.BackfillBarred[i-2] && ticket <= r.BackfillBarred[i-1]) {
-			return message.Errorf("does not bar tickets in the order of their numbers")
+			return message.Errorf("bars tickets in another order than that of their numbers")
 		}
 	}
 	return nil
