@@ -23,11 +23,11 @@ type reportCommand struct {
 }
 
 func (reportCommand) Help() string {
-	return `How many matches were made, how long tickets waited, how far the attributes that the config's "report"
-names differ in a match, and what functions measure; how many players left before the end, and whether the odds of
-ratings came true, by the results that came in this time. The service keeps it for a day in steps of five minutes, for 30
-days in steps of an hour, and for 90 in days. Quantiles are right to within a tenth. A developer's token is needed, and
-the role Support is enough.
+	return `How many matches were made, how long tickets waited, how far the attributes that the config's "report" names
+differ in a match, and what functions measure; how many players left before the end, and whether the odds of ratings
+came true, by the results that came in this time. The service keeps it for a day in steps of five minutes, for 30 days
+in steps of an hour, and for 90 in days. Quantiles are right to within a tenth. A developer's token is needed, and the
+role Support is enough.
 
 Examples:
 
