@@ -17,7 +17,7 @@ type recordErase struct {
 }
 
 func (recordErase) Help() string {
-	return `Of the player's tickets, also of those with other players, the file keeps when they came and how they ended; "mm
+	return `Of the player's tickets, also with other players, the file keeps when they came and how they ended; "mm
 simulate" leaves them out. The list of players loses the player. The command may be repeated, and works on files of this
 machine alone: copies of them are yours to find.
 
