@@ -22,7 +22,7 @@ type Record struct {
 
 // Help is what the parser prints.
 func (Record) Help() string {
-	return `"mm record" is "mm record start", whose flags "mm record start --help" tells.
+	return `"mm record" is "mm record start"; "mm record start --help" has its flags.
 
 Examples:
 
@@ -44,7 +44,7 @@ func (recordStart) Help() string {
 matches that they get. Tickets, players and matches have numbers in the file, and no names. "mm simulate" plays a
 recording. A developer's token is needed, and the role Support is enough.
 
-With --properties it records what only functions understand, which may tell who somebody is. So the list of players is
+With --properties it records what only functions understand, which may identify a player. So the list of players is
 kept, by which "mm record erase" finds a player. The role Manager or Owner is needed, unless the project's settings say
 that Support sees properties.
 

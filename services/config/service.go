@@ -124,7 +124,7 @@ func (s *service) remove(ctx context.Context, project, id, by string, asked cond
 }
 
 // change makes a change that takes place only while the config has the expected revision, and may be based on that
-// config, which is nil when there is none. When someone else is faster it asks again whether the condition holds. A
+// config, which is nil when there is none. When another change is faster it asks again whether the condition holds. A
 // change that is not based on what is there, and has no condition, is made to whatever it is.
 func (s *service) change(ctx context.Context, project, id string, asked condition, based bool,
 	do func(expected int64, there *pb.Config) error) error {

@@ -141,7 +141,7 @@ func (s *service) read(c echo.Context, id, player string) error {
 	return s.respond(c, http.StatusOK, p, player)
 }
 
-// reader is a member who reads its party. The read is a sign of life.
+// reader is a member that reads its party. The read is a sign of life.
 type reader struct {
 	*service
 	project, id, player string
@@ -227,7 +227,7 @@ func (s *service) join(c echo.Context, player string) error {
 	return s.respond(c, http.StatusOK, p, player)
 }
 
-// noCode is the same for a code that never was, and for a player who was kicked.
+// noCode is the same for a code that never was, and for a player that was kicked.
 func noCode() error {
 	return problem.New(problem.PartyCodeUnknown, "code: no party can be joined with it")
 }
@@ -364,7 +364,7 @@ func (s *service) changeAndRespond(c echo.Context, player string, change func(*p
 	return s.respond(c, http.StatusOK, p, player)
 }
 
-// changeAsMember changes the party in the path for one of its members. For anybody else it does not exist.
+// changeAsMember changes the party in the path for one of its members. For other callers it does not exist.
 func (s *service) changeAsMember(
 	c echo.Context, a author, change func(*pb.Party) (*pb.Party, error),
 ) (*pb.Party, error) {

@@ -37,7 +37,7 @@ type follower struct {
 	out     *stream.Stream
 	project string
 	by      viewer
-	// seated are the players who get seat passes, as far as they are known.
+	// seated are the players that get seat passes, as far as they are known.
 	seated []string
 	// ticket has the id, the queues and the span alone.
 	ticket state.Ticket

@@ -53,6 +53,7 @@ var declared = map[string]string{
 	payload struct{ Project, Match, BackfillTicket string }
 )
 `,
+	"go docs/ratings.md":  "var ctx context.Context\nvar server *client.Client\nvar match string\n",
 	"go docs/latency.md":  "var ctx context.Context\nvar api *client.Client\nvar network string\n",
 	"go docs/webhooks.md": "var r *http.Request\nvar secret string\nvar store func(*client.WebhookEvent) error\n",
 	"go functions/README.md": `var r *matchfn.Run

@@ -60,6 +60,10 @@ id=$(bin/mm ticket create --player zoe --attribute skill=2900 -o json | grep -o 
 		alone: true,
 		serve: map[string]string{"bin/matchmaker dev": "bin/mm function list"},
 	},
+	"docs/console.md": {
+		alone: true,
+		serve: map[string]string{"bin/matchmaker console": "curl -sf 127.0.0.1:8090/healthz"},
+	},
 	"docs/commandline.md": {before: "ln -s \"$PWD\" ~/matchmaker\n"},
 	"docs/parties.md":     {games: []int{1}},
 	"docs/functions.md":   {before: "cp bin/functions/arena.zip duel.zip\n"}, // a new upload
@@ -132,6 +136,7 @@ var skipped = []skip{
 	{"deploy/README.md", "helm install", kubernetes},
 	{"docs/api.md", "bin/mm report", "it compares half an hour with the one before"},
 	{"docs/clients.md", "make sdk", "it needs a registry; make check PART=sdk runs it"},
+	{"docs/console.md", `bin/matchmaker console --listen :8090 --api-url https://matchmaking.example.com \`, login},
 	{"docs/functions.md", "bin/mm function put duel duel.zip --shadow    # it", "it goes on for hours"},
 	{"docs/identity.md", "mm context set", login},
 	{"docs/permissions.md", "matchmaker ticket", "the end-to-end tests run each service as its user"},

@@ -51,7 +51,7 @@ func TestUnityKindsThatAreGuessedAreSaid(t *testing.T) {
 	for _, c := range []struct {
 		rules   string
 		verdict translation.Verdict
-		x       any // what players have who match
+		x       any // what players that match have
 	}{
 		{fmt.Sprintf(rule, "r", "Equality", ""), translation.Stricter, "a"},
 		{fmt.Sprintf(rule, "r", "Equality", fmt.Sprintf(saved, `"z"`)), translation.Exact, "a"},

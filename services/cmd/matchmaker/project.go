@@ -72,8 +72,8 @@ type projectDeleteCmd struct {
 // Help is called by kong.
 func (projectDeleteCmd) Help() string {
 	return `It deletes the configs, functions, modules, tickets, results, matches, backfill tickets, events and logs of a
-project, and its name. First take away its tokens and stop its game servers: who still uses it brings it back. The
-command says when somebody did. It may be interrupted and repeated. It needs the rights of the operator in Redis and
+project, and its name. First take away its tokens and stop its game servers: a request brings the project back. The
+command says when one did. It may be interrupted and repeated. It needs the rights of the operator in Redis and
 NATS.`
 }
 

@@ -28,7 +28,7 @@ type configCommands struct {
 	Check    configCheck    `cmd:"" help:"Check a config without storing it."`
 	List     configList     `cmd:"" help:"List the project's configs."`
 	Get      configGet      `cmd:"" help:"Print a config."`
-	History  configHistory  `cmd:"" help:"Print who changed a config and when."`
+	History  configHistory  `cmd:"" help:"Print the changes of a config, with authors and times."`
 	Diff     configDiff     `cmd:"" help:"Print what changed in a config, or what a file would change."`
 	Rollback configRollback `cmd:"" help:"Make a config what it was before; also one that was deleted."`
 	Delete   configDelete   `cmd:"" help:"Delete a config; it makes no more matches."`

@@ -28,7 +28,7 @@ type ticketCommands struct {
 const errNoPlayer = usageError("--player is required, unless --token is a player's")
 
 type ticketCreate struct {
-	Player string `completion-predictor:"player" help:"The player who owns the ticket. Required, unless --token is a player's or there is a --for."`
+	Player string `completion-predictor:"player" help:"The player that owns the ticket. Required, unless --token is a player's or there is a --for."`
 	fieldFlags
 	playerFlags
 	claimFlags

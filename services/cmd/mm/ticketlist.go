@@ -30,8 +30,8 @@ type ticketList struct {
 
 func (ticketList) Help() string {
 	return `Prints the tickets that wait, the oldest first, with a developer's token; the role Support is enough. With
---player and nothing else it prints those of the player that wait and those whose results can still be read, the newest
-first. For that the project's settings must say that tickets are listed: tickets.listed, or tickets.perPlayer.
+--player and nothing else it prints the player's tickets that wait, or whose results can be read, the newest first. For
+that the project's settings must list tickets: tickets.listed, or tickets.perPlayer.
 
 Examples:
 

@@ -16,7 +16,7 @@ import (
 
 // playerFlags are the players of a ticket.
 type playerFlags struct {
-	For     []listedPlayer `sep:"none" placeholder:"PLAYER[,NAME=NUMBER…]" xor:"players" help:"A player whom the ticket is for, and numbers of this player. May be repeated. Without it, the owner is the only player."`
+	For     []listedPlayer `sep:"none" placeholder:"PLAYER[,NAME=NUMBER…]" xor:"players" help:"A player of the ticket, and its numbers. May be repeated. Without it, the owner is the only player."`
 	Players string         `placeholder:"FILE" xor:"players" type:"existingfile" completion-predictor:"file" help:"JSON file with the players, as the API takes them, for players with properties. A member values has what rules read, as it is."`
 }
 

@@ -63,8 +63,8 @@ type webhookResend struct {
 }
 
 func (webhookResend) Help() string {
-	return `They are sent in their order. What the webhook takes is a dead letter no more; the command ends at the
-first one that it does not take.
+	return `They are sent in their order. What the webhook takes is no dead letter any more; the command ends at
+the first one that it does not take.
 
 Example: mm webhook resend backend`
 }

@@ -133,7 +133,7 @@ type Creation struct {
 	Lists Lists
 	// Ends are the settings for the ends of tickets.
 	Ends Ends
-	// Pauses is how long players pause who missed a match.
+	// Pauses is how long players that missed a match pause.
 	Pauses Pauses
 	// Ratings are those that the ticket's players get, Standing says what else it has of them, and Running what becomes of
 	// it when one of them is in a match without a result; see RatingsFor and definition.Tell.

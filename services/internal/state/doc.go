@@ -105,7 +105,7 @@
 //	                   r [BUCKET] of the rate limit of approvals
 //	                   q [QUEUE]: the encoded field of its record
 //	                   y [ROSTER]: the players in the game, encoded; p [PLAYERS]: their ids, with newlines between
-//	                   j [LATELY]: players who joined lately, each on a line after the time
+//	                   j [LATELY]: players that joined lately, each on a line after the time
 //	                   t [APPROVED]: when its server approved last; i [USUAL]: how many milliseconds lie between two
 //	                   approvals on average
 //	                   f [STARTED_WITH]: the match properties of the match that it was created with
