@@ -5,6 +5,7 @@ using System.Linq;
 using System.Net;
 using System.Net.Sockets;
 using System.Security.Cryptography;
+using System.Threading;
 using System.Threading.Tasks;
 
 namespace Matchmaking
@@ -42,22 +43,24 @@ namespace Matchmaking
             var list = regions.ToList();
             var all = new Latency[list.Count];
             var four = new ParallelOptions { MaxDegreeOfParallelism = 4 };
-            Parallel.For(0, list.Count, four, i => all[i] = Of(list[i], Math.Min(probes, 20), Math.Min(timeout, 2000)));
+            Parallel.For(0, list.Count, four, i =>
+                all[i] = Of(list[i], Math.Min(probes, 20), Math.Min(timeout, 2000), CancellationToken.None));
             return all.ToList();
         }
 
-        internal static Latency Of(Api.Region region, int probes, int timeout)
+        internal static Latency Of(Api.Region region, int probes, int timeout, CancellationToken ends)
         {
             var l = new Latency { Region = region.Name };
             var colon = (region.Udp ?? "").LastIndexOf(':');
-            if (colon < 0 || !Protocols.Contains(region.Protocol) || !ushort.TryParse(region.Udp.Substring(colon + 1), out var port)) return l;
+            if (colon < 0 || !Protocols.Contains(region.Protocol)) return l;
+            if (!ushort.TryParse(region.Udp.Substring(colon + 1), out var port)) return l;
             try
             {
                 var found = Dns.GetHostAddresses(region.Udp.Substring(0, colon).Trim('[', ']'));
                 foreach (var family in new[] { AddressFamily.InterNetwork, AddressFamily.InterNetworkV6 })
                 {
                     var address = found.FirstOrDefault(a => a.AddressFamily == family);
-                    if (address != null) l.Add(region.Protocol, new IPEndPoint(address, port), probes, timeout);
+                    if (address != null) l.Add(region.Protocol, new IPEndPoint(address, port), probes, timeout, ends);
                 }
             }
             catch (SocketException)
@@ -68,13 +71,13 @@ namespace Matchmaking
         }
 
         /// <summary>Sends the probes to an address, and adds their median.</summary>
-        void Add(string protocol, IPEndPoint to, int probes, int timeout)
+        void Add(string protocol, IPEndPoint to, int probes, int timeout, CancellationToken ends)
         {
             var trips = new List<Trip>();
             using (var socket = new Socket(to.AddressFamily, SocketType.Dgram, ProtocolType.Udp))
             {
                 socket.Connect(to);
-                for (var i = 0; i < probes; i++)
+                for (var i = 0; i < probes && !ends.IsCancellationRequested; i++)
                 {
                     Sent++;
                     try

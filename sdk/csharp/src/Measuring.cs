@@ -2,6 +2,7 @@ using System;
 using System.Collections.Generic;
 using System.Linq;
 using System.Text;
+using System.Threading;
 using System.Threading.Tasks;
 
 namespace Matchmaking
@@ -49,6 +50,7 @@ namespace Matchmaking
         readonly MeasureOptions o;
         readonly int probes;
         readonly int timeout;
+        readonly CancellationTokenSource ends = new CancellationTokenSource();
         List<Region> regions;
         double half;
         double until;
@@ -86,7 +88,11 @@ namespace Matchmaking
             return true;
         }
 
-        public void Dispose() => regions?.ForEach(r => r.Http?.Dispose());
+        public void Dispose()
+        {
+            ends.Cancel();
+            regions?.ForEach(r => r.Http?.Dispose());
+        }
 
         /// <summary>Goes on with the first regions that are not over.</summary>
         bool Measured()
@@ -106,7 +112,12 @@ namespace Matchmaking
 
         bool Advance(Region r)
         {
-            if (!r.Begun && Udp && !o.Http && r.Of.Udp != null) r.Task = Task.Run(() => Latency.Of(r.Of, probes, timeout));
+            if (!r.Begun && Udp && !o.Http && r.Of.Udp != null)
+            {
+                // It waits, so it has a thread of its own: the pool's may be as few as the processors.
+                r.Task = Task.Factory.StartNew(() => Latency.Of(r.Of, probes, timeout, ends.Token), CancellationToken.None,
+                    TaskCreationOptions.LongRunning, TaskScheduler.Default);
+            }
             r.Begun = true;
             if (r.Task != null)
             {
