@@ -140,7 +140,7 @@ $(addprefix $(TOOLS)/,buf protoc-gen-go golangci-lint caddy):
 sdk: $(call parts,sdk,typescript cpp csharp unity unreal godot conformance) ## Build and test the SDKs, and pack them into bin/sdk/
 ## PART=typescript,cpp,csharp,unity,unreal,godot,conformance: some of them
 # With the samples of all languages, and a page in Chromium.
-sdk-typescript: redis build browser typescript sdk-csharp sdk-cpp
+sdk-typescript: redis build browser typescript sdk-csharp sdk-cpp sdk-godot
 	$(call build,bin/samples/,./pkg/client/samples/...)
 	@cd sdk/typescript && npm test --silent
 .PHONY: typescript

@@ -1,5 +1,6 @@
 // What games do with the service in memory.
 #include "matchmaker/fake.h"
+#include "matchmaker/server.h"
 
 #include <clocale>
 #include <cstdio>
@@ -130,6 +131,37 @@ void testRestore() {
   until({&again}, [&] { return again.update.state == S::Matched; });
 }
 
+void testFilling() {
+  FakeService fake(100);
+  Player ada(fake, "ada"), server(fake, "server");
+  ada.follow(ada.matchmaker.search());
+  until({&ada}, [&] { return ada.update.state == S::Searching; });
+  double open = 2;
+  FillOptions o;
+  o.join = [&](const std::vector<api::Ticket>& tickets) {
+    for (const api::Ticket& t : tickets) open -= t.id == ada.update.ticket ? 1 : 5;
+  };
+  o.state = [&] {
+    api::BackfillRequest game;
+    game.Connection = "192.0.2.1:7000";
+    game.attributes = {{"open", open}};
+    return game;
+  };
+  const auto filler = fill(server.matchmaker, o);
+  until({&server}, [&] { return fake.games().size() == 1; });
+  fake.join({"ada"});
+  until({&ada, &server}, [&] { return ada.update.state == S::Matched && fake.games()[0].attributes.at("open") == 1; });
+  CHECK(ada.update.match.connection == "192.0.2.1:7000" && fake.waiting().empty());
+  for (int i = 0; i < 100; i++) server.matchmaker.pump(1);
+  CHECK(open == 1);
+  bool ended = false;
+  filler->end([&](const Error& e) { ended = !e; });
+  until({&server}, [&] { return ended && fake.games().empty(); });
+  bool measured = false;  // the fake has no regions
+  ada.matchmaker.measure({}, [&](const auto& r) { measured = r && r.value.empty(); });
+  until({&ada}, [&] { return measured; });
+}
+
 }  // namespace
 
 int main() {
@@ -142,5 +174,6 @@ int main() {
   testDeclinesCancelsAndErrors();
   testParties();
   testRestore();
+  testFilling();
   std::locale::global(before);
 }
