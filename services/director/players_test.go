@@ -2,11 +2,13 @@ package director_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/match/pool"
 	"matchmaker.dev/services/internal/observe/telemetry/telemetrytest"
 )
 
@@ -45,4 +47,38 @@ func TestLeaderMeasuresPlayers(t *testing.T) {
 			t.Errorf("%s is %v, want %v", name, got, want)
 		}
 	}
+}
+
+// Players invent names of queues. However many tickets wait in them, the queues that configs serve are measured.
+func TestInventedQueuesHideNoOther(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.lives(t.Context(), "r")
+	for _, name := range []string{"ranked", "casual"} {
+		told := map[string]int64{name: 2}
+		for n := range pool.MostQueues - 1 {
+			told[fmt.Sprintf("invented-%d", n)] = 3
+		}
+		sub, err := w.bus.ServeRuns("r", project, name, func(_ context.Context, _ *pb.RunRequest, answer bus.SendPart) {
+			_ = answer(&pb.RunPart{Last: true, Stats: &pb.RunStats{Players: 9, Queues: told,
+				QueuePlayers: map[string]int64{name: 5}}})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { sub.Stop() })
+	}
+	meter, measured := telemetrytest.New()
+	w.director("a", times(), func(o *director.Options) { o.Meter = meter })
+	w.put(project, "ranked", &pb.Config{Queue: "ranked"})
+	w.put(project, "casual", &pb.Config{Queue: "casual"})
+	w.until("both are measured", func() bool {
+		for _, name := range []string{"ranked", "casual"} {
+			if measured.Value(t, "matchmaker.queue.waiting", "project", project, "queue", name) != 2 ||
+				measured.Value(t, "matchmaker.queue.players", "project", project, "queue", name) != 5 {
+				return false
+			}
+		}
+		return true
+	})
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/cmd/mm/format"
 	"matchmaker.dev/services/internal/platform/textfile"
 )
 
@@ -115,7 +116,7 @@ func playerLine(p client.Player) string {
 		line += " " + name + "=" + number(p.Attributes[name])
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Properties)) {
-		line += fmt.Sprintf(" %s: %d bytes", name, len(p.Properties[name]))
+		line += " " + name + ": " + format.Plural(len(p.Properties[name]), "byte")
 	}
 	return line
 }
