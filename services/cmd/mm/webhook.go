@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"matchmaker.dev/pkg/client"
@@ -116,7 +117,7 @@ func (c webhookDrop) Run(ctx context.Context, s *session, api developerAPI) erro
 		err := api.DeleteDeadLetter(ctx, c.Name, id)
 		if err == nil {
 			err = s.showDeleted(id)
-		} else if client.IsNotFound(err) {
+		} else if client.Status(err) == http.StatusNotFound {
 			if _, unknown := api.ListDeadLetters(ctx, c.Name); unknown == nil { // the webhook itself is there
 				err = s.showNothingDeleted("dead letter", id)
 			}
