@@ -54,6 +54,7 @@ func TestInventedQueuesHideNoOther(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.lives(t.Context(), "r")
+	w.create(1)
 	for _, name := range []string{"ranked", "casual"} {
 		told := map[string]int64{name: 2}
 		for n := range pool.MostQueues - 1 {

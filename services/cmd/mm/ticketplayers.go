@@ -48,7 +48,10 @@ func (f playerFlags) players() (players []client.Player, err error) {
 func readList[T any](text []byte) ([]T, error) {
 	players, in := []T{}, json.NewDecoder(bytes.NewReader(text))
 	in.DisallowUnknownFields()
-	if err := in.Decode(&players); err != nil {
+	switch err := in.Decode(&players); {
+	case errors.Is(err, io.EOF):
+		return nil, errors.New("the file is empty")
+	case err != nil:
 		return nil, err
 	}
 	if _, err := in.Token(); !errors.Is(err, io.EOF) {
