@@ -214,7 +214,7 @@ func TestMaxOfAccelByteIsNotExact(t *testing.T) {
 	}
 }
 
-// A channel has limits of latency and who may be blocked beside the rule set.
+// A channel has limits of latency and its option of blocked players beside the rule set.
 func TestChannelsOfAccelByte(t *testing.T) {
 	const set = `"alliance": {"min_number": 2, "max_number": 2, "player_min_number": 1, "player_max_number": 1}`
 	const beside = `"region_latency_max_ms": 85, "region_latency_initial_range_ms": 70, "region_expansion_rate_ms": 2000,

@@ -212,7 +212,7 @@ func TestUnityRulesNeedNoNames(t *testing.T) {
 	}
 }
 
-// Rules that relax by the age of a team or a ticket are not as if they did by that of the match.
+// Rules that relax by the age of a team or a ticket are not translated as if the match's age did it.
 func TestUnityAgesAreThoseOfTheMatch(t *testing.T) {
 	const rule = `{"name": "r", "type": "Difference", "source": "Players.CustomData.skill", "reference": 1,
 		"relaxations": [{"type": "ReferenceControl.Replace", "atSeconds": 9, "value": 5%s}]}`

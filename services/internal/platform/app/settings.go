@@ -3,7 +3,9 @@ package app
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net"
+	"strconv"
 	"time"
 )
 
@@ -26,8 +28,8 @@ func (s *Settings) Validate() error {
 // CheckAddress returns why nothing can listen at an address, whatever the machine.
 func CheckAddress(address string) error {
 	_, port, err := net.SplitHostPort(address)
-	if err == nil {
-		_, err = net.LookupPort("tcp", port)
+	if n, name := strconv.Atoi(port); err == nil && name == nil && (n < 0 || n > math.MaxUint16) {
+		err = fmt.Errorf("there is no port %s", port)
 	}
 	return err
 }
