@@ -69,7 +69,7 @@ static class FakeTest
             Check(Json.Parse("1234567.5").Number == 1234567.5 && Json.Parse("1,5") == null, "and read with a dot");
             foreach (var player in new[] { "zoë", "utf-8'x", "李" })
             {
-                var header = Api.Requests.MyParty(onBehalfOf: player).Headers.Single().Value;
+                var header = Matchmaking.Api.Requests.MyParty(onBehalfOf: player).Headers.Single().Value;
                 Check(header == "UTF-8''" + Uri.EscapeDataString(player), "a request names any player");
             }
             Check(new Error(Code.Invalid, "").Name == "invalid", "a code is the same word");
