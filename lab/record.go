@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/cmd/mm/format"
 	"matchmaker.dev/services/lab/recording"
 )
 
@@ -126,7 +127,7 @@ func (c recordStart) Run(ctx Untimed, t *Terminal) (err error) {
 		err = nil
 	}
 	if r.gaps > 0 {
-		t.Note("events may be missing, %d times", r.gaps)
+		t.Note("events may be missing: %s", format.Plural(r.gaps, "time"))
 	}
 	return err
 }
@@ -247,9 +248,10 @@ func (r *recorder) size() int64 {
 }
 
 func (r *recorder) String() string {
-	text := fmt.Sprintf("%d tickets, %d players, %d matches", r.tickets.last, r.players.last, r.matches.last)
+	text := format.Plural(r.tickets.last, "ticket") + ", " + format.Plural(r.players.last, "player") + ", " +
+		format.Plural(r.matches.last, "match")
 	if r.unknown > 0 {
-		text += fmt.Sprintf("; %d tickets had ended before they were read", r.unknown)
+		text += "; ended before they were read: " + format.Plural(r.unknown, "ticket")
 	}
 	return text
 }

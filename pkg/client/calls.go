@@ -126,9 +126,10 @@ func (c *Client) ExplainTicket(ctx context.Context, ticketID string) (*TicketExp
 
 // ListQueues: List the queues.
 //
-// All queues that a config serves or in which tickets wait, by name, up to 256, and how many wait in each. It is from
-// the index of a runner, and a second old at most: all requests get the same answer. It counts as a list of tickets
-// that wait, and is refused as such.
+// All queues that a config serves or in which tickets wait, by name, and how many wait in each. Of more than 256,
+// those are left out that no config serves and where the fewest tickets wait. It is from the index of a runner, and a
+// second old at most: all requests get the same answer. It counts as a list of tickets that wait, and is refused as
+// such.
 func (c *Client) ListQueues(ctx context.Context) (*QueueList, error) {
 	return ask[QueueList](ctx, c, plainCall{
 		method: http.MethodGet, path: "v1/queues",

@@ -12,6 +12,7 @@ import (
 	"matchmaker.dev/services/director/event"
 	"matchmaker.dev/services/director/observe"
 	"matchmaker.dev/services/director/schedule"
+	"matchmaker.dev/services/internal/match/pool"
 	"matchmaker.dev/services/internal/platform/notify"
 	"matchmaker.dev/services/internal/platform/quota"
 	"matchmaker.dev/services/internal/state"
@@ -236,23 +237,27 @@ func (l *leader) measure(ctx context.Context) {
 	proposalBytes, _ := l.memory.Used()
 	usage := observe.Usage{Quiet: l.maintenance.quiet.Load() > 0, Debt: max(0, -l.budget.Level()),
 		Configs: len(l.segments), ConfigBytes: l.configBytes, ProposalBytes: proposalBytes,
-		Players: l.waiting.GetPlayers(), QueuePlayers: l.waiting.GetQueuePlayers()}
+		Players: l.waiting.GetPlayers(), QueuePlayers: map[string]int64{}}
 	for _, segments := range l.segments {
 		usage.Segments += len(segments)
 		if queue := segments[0].config.GetQueue(); queue != "" && usage.Queues[queue] == 0 {
 			if usage.Queues == nil {
 				usage.Queues = map[string]int64{}
 			}
-			usage.Queues[queue] = queues[queue]
+			told := l.waiting
+			if queues[queue] == 0 && len(queues) >= pool.MostQueues {
+				told = segments[0].waiting // a run tells its own queue, however many there are that none serves
+			}
+			usage.Queues[queue], usage.QueuePlayers[queue] = told.GetQueues()[queue], told.GetQueuePlayers()[queue]
 		}
-		for _, pool := range segments[0].config.GetPools() {
-			usage.Filters += len(pool.GetFilters())
+		for _, of := range segments[0].config.GetPools() {
+			usage.Filters += len(of.GetFilters())
 		}
 	}
 	for queue, n := range queues {
 		if _, served := usage.Queues[queue]; !served {
 			usage.Unserved += n
-			usage.UnservedPlayers += max(n, usage.QueuePlayers[queue])
+			usage.UnservedPlayers += max(n, l.waiting.GetQueuePlayers()[queue])
 		}
 	}
 	l.observed.Measure(l.Store.Now(), counts, usage, func(yield func(*observe.Segment) bool) {

@@ -20,7 +20,9 @@ type segment struct {
 	pools  map[string]*pb.Pool
 	// population is the population of the config's pools; nil if the segments do not depend on it.
 	population *population
-	observed   *observe.Segment
+	// waiting says how many tickets wait in each queue, as the last run of the config saw them.
+	waiting  *pb.RunStats
+	observed *observe.Segment
 	// run is the run under way, or nil.
 	run *run
 }
@@ -131,6 +133,9 @@ func (l *leader) answer(ctx context.Context, p part) {
 	}
 	if p.GetError() == "" {
 		l.waiting = p.GetStats()
+		for _, of := range l.segments[s.config.GetId()] {
+			of.waiting = l.waiting
+		}
 	}
 	outcome := schedule.Failed
 	switch p.GetError() {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -121,12 +122,14 @@ func (s *service) get(c echo.Context, player string) error {
 // the party has changed.
 func (s *service) read(c echo.Context, id, player string) error {
 	ctx, project := c.Request().Context(), c.Param("project")
-	known := c.Request().Header.Get("If-None-Match")
+	known := strings.TrimPrefix(c.Request().Header.Get("If-None-Match"), "W/") // a proxy that compresses makes it weak
 	m := &reader{service: s, project: project, id: id, player: player}
 	p, err := m.read(ctx)
 	if wait := web.PreferredWait(c.Request().Header, s.Wait); err == nil && wait > 0 && etag(p) == known {
-		c.Response().Header().Set(web.PreferenceApplied, web.AppliedWait(wait))
-		p, err = s.waiters.wait(ctx, project, player, wait, p, m.read)
+		var held bool
+		if p, held, err = s.waiters.wait(ctx, project, player, wait, p, m.read); held {
+			c.Response().Header().Set(web.PreferenceApplied, web.AppliedWait(wait))
+		}
 		if gone := c.Request().Context().Err(); gone != nil {
 			return gone // the client is gone
 		}

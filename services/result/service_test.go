@@ -52,6 +52,9 @@ type world struct {
 	n       int
 }
 
+// game is where the web pages of the game are.
+const game = "https://game.example"
+
 func start(t testing.TB) *world {
 	t.Helper()
 	w := &world{TB: t, store: embeddedtest.Store(t, state.Options{History: 1000})}
@@ -64,7 +67,7 @@ func start(t testing.TB) *world {
 	verifier, err := auth.New(auth.Options{Issuers: []auth.Issuer{trust}, Log: log})
 	must(t, err)
 	e := web.New(log, web.Options{})
-	result.New(result.Options{Store: w.store, Verifier: verifier, Now: time.Now}).Routes(e)
+	result.New(result.Options{Store: w.store, Verifier: verifier, Now: time.Now, Origins: game}).Routes(e)
 	w.handler = openapitest.Handler(t, e)
 	if _, is := t.(*testing.B); is {
 		w.handler = e
@@ -517,4 +520,34 @@ func processorTime(b *testing.B) time.Duration {
 	var used syscall.Rusage
 	must(b, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+// Pages of the game read what players read, and nothing else.
+func TestPagesReadWhatPlayersRead(t *testing.T) {
+	w := start(t)
+	base := w.url + "/demo/matchmaking/api/v1"
+	for path, allowed := range map[string]bool{
+		"/players/ada/match": true, "/players/ada/ratings": true, "/players/ada/ratings/history": true,
+		"/ratings/skill/leaderboard": true, "/players/ada/standing": false, "/matches/x/result": false,
+	} {
+		for _, method := range []string{http.MethodGet, http.MethodOptions} {
+			for _, origin := range []string{game, "https://evil.example"} {
+				req, err := http.NewRequestWithContext(t.Context(), method, base+path, http.NoBody)
+				must(t, err)
+				req.Header.Set("Origin", origin)
+				res, err := http.DefaultClient.Do(req)
+				must(t, err)
+				must(t, res.Body.Close())
+				want := ""
+				if allowed && origin == game {
+					want = game
+				}
+				sends := strings.Contains(res.Header.Get("Access-Control-Allow-Headers"), "Authorization, ")
+				if got := res.Header.Get("Access-Control-Allow-Origin"); got != want ||
+					sends != (want != "" && method == http.MethodOptions) {
+					t.Errorf("%s %s from %s gets %d %v", method, path, origin, res.StatusCode, res.Header)
+				}
+			}
+		}
+	}
 }

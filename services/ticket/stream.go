@@ -118,6 +118,7 @@ func (s *follower) run(t *state.Ticket) (end string) {
 			continue
 		}
 		checked = time.Now()
+		s.events.retry(s.project)
 		next, err := s.read(s.ctx)
 		switch {
 		case err == nil:

@@ -367,8 +367,10 @@ type Listing struct {
 	Limit        int32  `protobuf:"varint,4,opt,name=limit,proto3" json:"limit,omitempty"`
 	After        string `protobuf:"bytes,5,opt,name=after,proto3" json:"after,omitempty"`
 	AfterCreated int64  `protobuf:"varint,6,opt,name=after_created,json=afterCreated,proto3" json:"after_created,omitempty"`
-	// queues is how many queues are counted at most: those with the most tickets. 0 counts none.
-	Queues        int32 `protobuf:"varint,7,opt,name=queues,proto3" json:"queues,omitempty"`
+	// queues is how many queues are counted at most: served ones, and then those with the most tickets. 0 counts none.
+	Queues int32 `protobuf:"varint,7,opt,name=queues,proto3" json:"queues,omitempty"`
+	// served are queues that are counted before others, whose names players may have invented.
+	Served        []string `protobuf:"bytes,8,rep,name=served,proto3" json:"served,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -450,6 +452,13 @@ func (x *Listing) GetQueues() int32 {
 		return x.Queues
 	}
 	return 0
+}
+
+func (x *Listing) GetServed() []string {
+	if x != nil {
+		return x.Served
+	}
+	return nil
 }
 
 // Listed is the answer to a Listing.
@@ -1063,7 +1072,8 @@ type RunStats struct {
 	// many bytes their proposals have.
 	Messages    int64 `protobuf:"varint,18,opt,name=messages,proto3" json:"messages,omitempty"`
 	AnswerBytes int64 `protobuf:"varint,19,opt,name=answer_bytes,json=answerBytes,proto3" json:"answer_bytes,omitempty"`
-	// queues has the number of tickets in each queue, of up to 256 queues; absent if no ticket names one.
+	// queues has the number of tickets in each queue, of up to 256 queues, the run's among them; absent if no ticket names
+	// one.
 	Queues map[string]int64 `protobuf:"bytes,20,rep,name=queues,proto3" json:"queues,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
 	// players is the number of players of all tickets that wait.
 	Players int64 `protobuf:"varint,21,opt,name=players,proto3" json:"players,omitempty"`
@@ -2236,7 +2246,7 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\v2\x13.matchmaker.v1.PoolR\x05value:\x028\x01\x1aN\n" +
 	"\vCensusEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12)\n" +
-	"\x05value\x18\x02 \x01(\v2\x13.matchmaker.v1.PoolR\x05value:\x028\x01\"\xdc\x01\n" +
+	"\x05value\x18\x02 \x01(\v2\x13.matchmaker.v1.PoolR\x05value:\x028\x01\"\xf4\x01\n" +
 	"\aListing\x12/\n" +
 	"\afilters\x18\x01 \x03(\v2\x15.matchmaker.v1.FilterR\afilters\x12\x16\n" +
 	"\x06player\x18\x02 \x01(\tR\x06player\x12\x1f\n" +
@@ -2245,7 +2255,8 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x05limit\x18\x04 \x01(\x05R\x05limit\x12\x14\n" +
 	"\x05after\x18\x05 \x01(\tR\x05after\x12#\n" +
 	"\rafter_created\x18\x06 \x01(\x03R\fafterCreated\x12\x16\n" +
-	"\x06queues\x18\a \x01(\x05R\x06queues\"\xa2\x01\n" +
+	"\x06queues\x18\a \x01(\x05R\x06queues\x12\x16\n" +
+	"\x06served\x18\b \x03(\tR\x06served\"\xa2\x01\n" +
 	"\x06Listed\x12\x18\n" +
 	"\atickets\x18\x01 \x03(\tR\atickets\x12!\n" +
 	"\flast_created\x18\x04 \x01(\x03R\vlastCreated\x12\x14\n" +

@@ -162,6 +162,31 @@ void testFilling() {
   until({&ada}, [&] { return measured; });
 }
 
+/** Keeps the headers of a request. */
+struct Ear final : Transport {
+  std::uint64_t start(const HttpRequest& request, HttpListener&) override {
+    for (const auto& [name, value] : request.headers) {
+      if (name == "X-On-Behalf-Of") heard.push_back(value);
+    }
+    return 1;
+  }
+  void cancel(std::uint64_t) override {}
+  void pump(int) override {}
+  std::vector<std::string> heard;
+};
+
+void testNamesOfPlayers() {
+  FakeService fake;
+  Ear ear;
+  auto options = fake.options("ada");
+  options.player = "utf-8'x";
+  options.transport = &ear;
+  Matchmaker matchmaker(options);
+  matchmaker.send(api::myParty({{}, {}, "zo\xc3\xab"}), std::function<void(const Result<api::Party>&)>([](const auto&) {}));
+  for (int i = 0; i < 100 && ear.heard.empty(); i++) matchmaker.pump(1);
+  CHECK((ear.heard == std::vector<std::string>{"UTF-8''utf-8%27x", "UTF-8''zo%C3%AB"}));
+}
+
 }  // namespace
 
 int main() {
@@ -175,5 +200,6 @@ int main() {
   testParties();
   testRestore();
   testFilling();
+  testNamesOfPlayers();
   std::locale::global(before);
 }

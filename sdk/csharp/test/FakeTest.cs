@@ -68,6 +68,11 @@ static class FakeTest
             Check((1.5).ToString() == "1,5", "a decimal comma");
             Check(Json.Of(1234567.5).ToString() == "1234567.5", "a number is written with a dot");
             Check(Json.Parse("1234567.5").Number == 1234567.5 && Json.Parse("1,5") == null, "and read with a dot");
+            foreach (var player in new[] { "zoë", "utf-8'x", "李" })
+            {
+                var header = Matchmaking.Api.Requests.MyParty(onBehalfOf: player).Headers.Single().Value;
+                Check(header == "UTF-8''" + Uri.EscapeDataString(player), "a request names any player");
+            }
             Check(new Error(Code.Invalid, "").Name == "invalid", "a code is the same word");
             All();
         }

@@ -296,7 +296,7 @@ func (b *builder) ticket() error {
 	}))
 	b.add(insights.Part())
 	b.add(result.New(result.Options{Store: b.store, Verifier: b.verifier, Passes: seats, Reads: b.settings.Rates.Reads(),
-		Now: time.Now}))
+		Now: time.Now, Origins: b.settings.Ticket.Origins}))
 	return nil
 }
 

@@ -127,8 +127,8 @@ func (c *projectDeleteCmd) Run(ctx context.Context, s streams) error {
 const connectTime = 10 * time.Second
 
 func (c *projectDeleteCmd) describe(w io.Writer, has state.Inventory) {
-	fmt.Fprintf(w, "project %s: %d configs, %d functions, %d unused modules, %d waiting tickets, %d matches under way, "+
-		"%d servers to give back, %d backfill tickets\n", c.Name, has.Configs, has.Functions, has.Unused, has.Waiting,
+	fmt.Fprintf(w, "project %s: configs %d, functions %d, unused modules %d, waiting tickets %d, matches under way %d, "+
+		"servers to give back %d, backfill tickets %d\n", c.Name, has.Configs, has.Functions, has.Unused, has.Waiting,
 		has.Claims, has.Returns, has.Backfills)
 	if !has.Listed {
 		fmt.Fprintln(w, "it is not listed as a project")

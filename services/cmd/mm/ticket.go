@@ -196,7 +196,7 @@ func (s *session) showTicket(t *client.Ticket) error {
 	if a := t.Acceptance; a != nil {
 		g.add("state", "to be accepted")
 		g.add("match", a.Match)
-		g.add("accepted", fmt.Sprintf("%d of %d players", a.Accepted, a.Players))
+		g.add("accepted", fmt.Sprintf("%d of %s", a.Accepted, format.Plural(a.Players, "player")))
 		g.add("time left", (time.Duration(a.Remaining) * time.Millisecond).String())
 		for _, player := range a.Unanswered {
 			g.add("unanswered", player)

@@ -132,7 +132,7 @@ func (c ticketList) listWaiting(ctx context.Context, s *session, api *client.Cli
 		s.noteIfUnknown(ctx, api)
 	}
 	if n := int64(len(all.Tickets)); all.Total > n {
-		s.note("%d of %d tickets", n, all.Total)
+		s.note("%d of %s", n, format.Plural(all.Total, "ticket"))
 	}
 	return s.show(all, g.withoutEmptyColumns())
 }

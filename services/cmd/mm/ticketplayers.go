@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/cmd/mm/format"
 	"matchmaker.dev/services/internal/platform/textfile"
 )
 
@@ -47,7 +48,10 @@ func (f playerFlags) players() (players []client.Player, err error) {
 func readList[T any](text []byte) ([]T, error) {
 	players, in := []T{}, json.NewDecoder(bytes.NewReader(text))
 	in.DisallowUnknownFields()
-	if err := in.Decode(&players); err != nil {
+	switch err := in.Decode(&players); {
+	case errors.Is(err, io.EOF):
+		return nil, errors.New("the file is empty")
+	case err != nil:
 		return nil, err
 	}
 	if _, err := in.Token(); !errors.Is(err, io.EOF) {
@@ -115,7 +119,7 @@ func playerLine(p client.Player) string {
 		line += " " + name + "=" + number(p.Attributes[name])
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Properties)) {
-		line += fmt.Sprintf(" %s: %d bytes", name, len(p.Properties[name]))
+		line += " " + name + ": " + format.Plural(len(p.Properties[name]), "byte")
 	}
 	return line
 }

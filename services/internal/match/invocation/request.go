@@ -139,7 +139,7 @@ func (e *encoder) write(v pool.View, b *pool.View) {
 	if !e.selected || e.tickets != v.Version() {
 		e.choose(v)
 		e.findAsked()
-		e.stats.Population, e.stats.Queues = v.Count(r.GetCensus()), v.Queues(mostQueues)
+		e.stats.Population, e.stats.Queues = v.Count(r.GetCensus()), v.Queues(pool.MostQueues, r.GetQueue())
 		e.stats.Players, e.stats.QueuePlayers = v.AllPlayers(), v.QueuePlayers(e.stats.GetQueues())
 		e.selected, e.tickets = true, v.Version()
 		e.stats.Query += lap(e.clock)
@@ -262,9 +262,6 @@ func (e *encoder) writeRest() {
 		e.backfills.columns.writeRest(&e.backfills.selection, &e.work, pools, b.BackfillProperties, b.BackfillPool)
 	}
 }
-
-// mostQueues is of how many queues a run tells the sizes.
-const mostQueues = 256
 
 // maxKeptCreated is for how many tickets a run keeps memory that has fewer.
 const maxKeptCreated = 1 << 17

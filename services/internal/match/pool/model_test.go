@@ -209,6 +209,11 @@ func checkQueues(t *rapid.T, v pool.View, m model) {
 	if some := v.Queues(1); len(some) != min(1, len(want)) {
 		t.Fatalf("Queues(1) = %v of %v", some, want)
 	}
+	for name, n := range want {
+		if some := v.Queues(1, "none", name); len(some) != 1 || some[name] != n {
+			t.Fatalf("Queues(1, %s) = %v of %v", name, some, want)
+		}
+	}
 }
 
 func checkSelection(

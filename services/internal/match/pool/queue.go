@@ -199,22 +199,32 @@ func (v View) start(set bitset, first int) {
 	}
 }
 
-// Queues returns how many tickets wait in each queue, of at most so many queues: those with the most. A ticket of
-// several queues counts in each. It is nil when no ticket waits in a queue.
-func (v View) Queues(limit int) map[string]int64 {
+// MostQueues is of how many queues the sizes are told: players invent names.
+const MostQueues = 256
+
+// Queues returns how many tickets wait in each queue, of at most so many queues: the first ones that are given, and
+// then those with the most. A ticket of several queues counts in each. It is nil when no ticket waits in a queue.
+func (v View) Queues(limit int, first ...string) map[string]int64 {
 	q := &v.ix.queues
 	if q.tickets == 0 {
 		return nil
 	}
 	all := slices.Collect(maps.Values(q.by))
+	counts := make(map[string]int64, min(len(all), limit))
+	for _, name := range first {
+		if one := q.by[name]; one != nil && len(counts) < limit {
+			counts[name] = int64(one.uses)
+		}
+	}
 	if len(all) > limit {
 		slices.SortFunc(all, func(a, b *queue) int {
 			return cmp.Or(cmp.Compare(b.uses, a.uses), cmp.Compare(a.name, b.name))
 		})
-		all = all[:limit]
 	}
-	counts := make(map[string]int64, len(all))
 	for _, one := range all {
+		if len(counts) == limit {
+			break
+		}
 		counts[one.name] = int64(one.uses)
 	}
 	return counts
