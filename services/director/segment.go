@@ -31,6 +31,8 @@ type run struct {
 	segment *segment
 	// traffic is what the run sent so far.
 	traffic schedule.Traffic
+	// counted: it counts the tickets of all queues.
+	counted bool
 	// dropped: there was no room for some of its proposals. It belongs to the goroutine that receives the parts.
 	dropped bool
 }
@@ -59,7 +61,10 @@ func (l *leader) startRun(ctx context.Context, s *segment, now time.Time) {
 	}
 	s.Start(now)
 	s.observed.RecordDelay(ctx, s.Delay())
-	r := &run{segment: s}
+	r := &run{segment: s, counted: !now.Before(l.countAt)}
+	if request.Uncounted = !r.counted; r.counted {
+		l.countAt = now.Add(l.Timing.Look)
+	}
 	s.run = r
 	var err error
 	r.Run, err = l.Bus.StartRun(s.observed.StartRun(ctx), request, func(p bus.Part) { l.receivePart(r, p) })
@@ -130,7 +135,10 @@ func (l *leader) answer(ctx context.Context, p part) {
 		}
 	}
 	if p.GetError() == "" {
-		l.waiting = p.GetStats()
+		l.settler.crossing = p.GetStats().GetCrossing()
+		if p.run.counted {
+			l.waiting = p.GetStats()
+		}
 	}
 	outcome := schedule.Failed
 	switch p.GetError() {
