@@ -96,7 +96,7 @@ func TestProposalsWaitForTheirRivals(t *testing.T) {
 				w.put(project, function, &pb.Config{Queue: function})
 			}
 			patient := times()
-			patient.Window, patient.Run = time.Hour, time.Hour
+			patient.Window, patient.Run, patient.Cores = time.Hour, time.Hour, 0 // no config is fruitless
 			w.director("a", patient)
 			want := map[int64]string{0: "own", 2: "better"}[crossing]
 			for _, a := range w.results(ids...) {

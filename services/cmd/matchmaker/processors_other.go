@@ -1,8 +1,8 @@
-//go:build !unix
+//go:build !linux
 
 package main
 
-import "time"
+import "matchmaker.dev/services/internal/platform/app"
 
-// processorTime grows as if a processor were always busy: here it is not known.
-func processorTime() time.Duration { return time.Duration(time.Now().UnixNano()) }
+// useProcessors leaves the processors to Go's runtime.
+func useProcessors() app.Part { return app.Part{Name: "processors"} }
