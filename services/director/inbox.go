@@ -17,8 +17,8 @@ type inbox struct {
 }
 
 // news are what came since the loop looked last. touched is set if functions may see something else now. A change of a
-// config alone is not that: the config that changed runs anyway. queues are those in which tickets changed; everywhere is
-// set if something else did.
+// config alone is not that: the config that changed runs anyway. queues are those in which tickets changed; everywhere
+// is set if something else did.
 type news struct {
 	poked, touched, configs, functions, servers, answered, roused, everywhere bool
 

@@ -19,8 +19,8 @@ type processors struct {
 	calm time.Duration
 }
 
-// look takes how much processor time was used since the last look, and how long that was. It reports whether the process
-// is to have one instead of all from now on, or all instead of one.
+// look takes how much processor time was used since the last look, and how long that was. It reports whether the
+// process is to have one instead of all from now on, or all instead of one.
 func (p *processors) look(used, passed time.Duration) (change bool) {
 	busy := used.Seconds() / passed.Seconds()
 	if p.calm += passed; busy >= spare {
