@@ -36,7 +36,7 @@ type Poke struct {
 	Servers bool `protobuf:"varint,5,opt,name=servers,proto3" json:"servers,omitempty"`
 	// answered is set if the players of a match accepted it, or one of them declined.
 	Answered bool `protobuf:"varint,6,opt,name=answered,proto3" json:"answered,omitempty"`
-	// queues are those of the tickets that changed, "" for tickets without one. Without any, all may have changed.
+	// queues are the queues of the tickets that changed, "" for tickets without one. Without any, all may have changed.
 	Queues        []string `protobuf:"bytes,7,rep,name=queues,proto3" json:"queues,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -16,8 +16,7 @@ import (
 // lookAfter is how much processor time, without the system's, passes between two looks: an idle process does not look.
 const lookAfter = 20 * time.Millisecond
 
-// useProcessors gives the process as many processors as it needs. An operator who says how many, with GOMAXPROCS, is
-// obeyed.
+// useProcessors gives the process as many processors as it needs, unless the environment says how many with GOMAXPROCS.
 func useProcessors() app.Part {
 	return app.Part{Name: "processors", Run: func(ctx context.Context) error {
 		if os.Getenv("GOMAXPROCS") == "" && runtime.GOMAXPROCS(0) > 1 {
