@@ -35,7 +35,7 @@ type leader struct {
 	segments map[string][]*segment
 	// asked is how many runs of each config were asked for.
 	asked map[string]int64
-	// waiting says how many tickets wait in each queue, and how many players, as the last run saw them.
+	// waiting says how many tickets wait in each queue, and how many players, as the last run saw them that counted them.
 	waiting *pb.RunStats
 	reloads reloads
 	// configBytes is about what the configs take.
@@ -175,7 +175,7 @@ func (l *leader) receive(ctx context.Context, now time.Time) {
 		if news.servers {
 			s.EndPause()
 		}
-		if news.touched {
+		if news.concerns(s.config.GetQueue()) {
 			s.Touch()
 		}
 	}
@@ -218,6 +218,9 @@ func (l *leader) maintain(ctx context.Context, now time.Time) {
 		l.log.ErrorContext(ctx, "the state store lost changes", "position", l.position, "now", found.Position)
 	}
 	l.position = max(found.Position, found.expired)
+	if l.maintenance.empty {
+		l.waiting = nil
+	}
 	if !l.knows(found.Revisions) { // a poke was lost
 		l.reloads.wanted = true
 	}
@@ -286,6 +289,7 @@ func (l *leader) state() schedule.State[*segment] {
 	s := schedule.State[*segment]{
 		Times: l.times(), Segments: l.all(), Pending: l.settler.since(), Took: l.settler.pending.took,
 		Wake: l.maintenance.next, Budget: l.budget,
+		Rivals: func(one *segment) bool { return l.settler.crossing > 0 || l.settler.pending.of(one.config.GetQueue()) },
 		Paused: l.maintenance.empty || l.maintenance.unreachable || !l.retired.IsZero(),
 	}
 	if end := l.retired.Add(l.Settings.Lease); !l.retired.IsZero() && end.Before(s.Wake) {

@@ -64,7 +64,7 @@ type Options struct {
 type Bus interface {
 	NotifyParty(ctx context.Context, project string, changed *pb.PartyChanged)
 	OnParty(handle func(project string, changed *pb.PartyChanged)) (bus.Subscription, error)
-	PokeTickets(ctx context.Context, project string, position uint64)
+	PokeTickets(ctx context.Context, project string, position uint64, queues ...string)
 	Poke(ctx context.Context, project string, p *pb.Poke)
 	NotifyEnded(ctx context.Context, project string, tickets []string, reason string)
 }

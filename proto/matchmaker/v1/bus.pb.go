@@ -35,7 +35,9 @@ type Poke struct {
 	// servers is set if matches that were not claimed for want of servers may be claimed now.
 	Servers bool `protobuf:"varint,5,opt,name=servers,proto3" json:"servers,omitempty"`
 	// answered is set if the players of a match accepted it, or one of them declined.
-	Answered      bool `protobuf:"varint,6,opt,name=answered,proto3" json:"answered,omitempty"`
+	Answered bool `protobuf:"varint,6,opt,name=answered,proto3" json:"answered,omitempty"`
+	// queues are the queues of the tickets that changed, "" for tickets without one. Without any, all may have changed.
+	Queues        []string `protobuf:"bytes,7,rep,name=queues,proto3" json:"queues,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -112,6 +114,13 @@ func (x *Poke) GetAnswered() bool {
 	return false
 }
 
+func (x *Poke) GetQueues() []string {
+	if x != nil {
+		return x.Queues
+	}
+	return nil
+}
+
 // RunRequest asks one runner to run a config's function over the config's pools.
 type RunRequest struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
@@ -152,6 +161,8 @@ type RunRequest struct {
 	// RunPart.seen. Runs outside of cycles have neither.
 	Number int64  `protobuf:"varint,20,opt,name=number,proto3" json:"number,omitempty"`
 	Epoch  uint64 `protobuf:"varint,21,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	// uncounted leaves out RunStats.queues, players and queue_players.
+	Uncounted bool `protobuf:"varint,24,opt,name=uncounted,proto3" json:"uncounted,omitempty"`
 	// seen_since asks for RunPart.seen: the time, in milliseconds since 1970, from which on runs are counted.
 	SeenSince int64 `protobuf:"varint,22,opt,name=seen_since,json=seenSince,proto3" json:"seen_since,omitempty"`
 	// serving is the upload that serves the configs that name none, as the sender knows; 0 if that does not matter. A
@@ -337,6 +348,13 @@ func (x *RunRequest) GetEpoch() uint64 {
 		return x.Epoch
 	}
 	return 0
+}
+
+func (x *RunRequest) GetUncounted() bool {
+	if x != nil {
+		return x.Uncounted
+	}
+	return false
 }
 
 func (x *RunRequest) GetSeenSince() int64 {
@@ -1078,7 +1096,9 @@ type RunStats struct {
 	// players is the number of players of all tickets that wait.
 	Players int64 `protobuf:"varint,21,opt,name=players,proto3" json:"players,omitempty"`
 	// queue_players has the number of players of the tickets in those queues where a ticket has several.
-	QueuePlayers  map[string]int64 `protobuf:"bytes,22,rep,name=queue_players,json=queuePlayers,proto3" json:"queue_players,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	QueuePlayers map[string]int64 `protobuf:"bytes,22,rep,name=queue_players,json=queuePlayers,proto3" json:"queue_players,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	// crossing is the number of tickets that wait in several queues.
+	Crossing      int64 `protobuf:"varint,23,opt,name=crossing,proto3" json:"crossing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1265,6 +1285,13 @@ func (x *RunStats) GetQueuePlayers() map[string]int64 {
 		return x.QueuePlayers
 	}
 	return nil
+}
+
+func (x *RunStats) GetCrossing() int64 {
+	if x != nil {
+		return x.Crossing
+	}
+	return 0
 }
 
 // PoolCount is the number of tickets of a pool, the creation time of the oldest, and the number of their players; that
@@ -2205,14 +2232,15 @@ var File_matchmaker_v1_bus_proto protoreflect.FileDescriptor
 
 const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\n" +
-	"\x17matchmaker/v1/bus.proto\x12\rmatchmaker.v1\x1a\x1amatchmaker/v1/record.proto\"\xaa\x01\n" +
+	"\x17matchmaker/v1/bus.proto\x12\rmatchmaker.v1\x1a\x1amatchmaker/v1/record.proto\"\xc2\x01\n" +
 	"\x04Poke\x12\x1a\n" +
 	"\bposition\x18\x01 \x01(\x04R\bposition\x12\x18\n" +
 	"\aconfigs\x18\x02 \x01(\bR\aconfigs\x12\x1c\n" +
 	"\tfunctions\x18\x03 \x01(\bR\tfunctions\x12\x18\n" +
 	"\adeleted\x18\x04 \x01(\tR\adeleted\x12\x18\n" +
 	"\aservers\x18\x05 \x01(\bR\aservers\x12\x1a\n" +
-	"\banswered\x18\x06 \x01(\bR\banswered\"\xda\x06\n" +
+	"\banswered\x18\x06 \x01(\bR\banswered\x12\x16\n" +
+	"\x06queues\x18\a \x03(\tR\x06queues\"\xf8\x06\n" +
 	"\n" +
 	"RunRequest\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x18\n" +
@@ -2236,7 +2264,8 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x06report\x18\x11 \x01(\v2\x15.matchmaker.v1.ReportR\x06report\x12\x16\n" +
 	"\x06upload\x18\x12 \x01(\x03R\x06upload\x12\x16\n" +
 	"\x06number\x18\x14 \x01(\x03R\x06number\x12\x14\n" +
-	"\x05epoch\x18\x15 \x01(\x04R\x05epoch\x12\x1d\n" +
+	"\x05epoch\x18\x15 \x01(\x04R\x05epoch\x12\x1c\n" +
+	"\tuncounted\x18\x18 \x01(\bR\tuncounted\x12\x1d\n" +
 	"\n" +
 	"seen_since\x18\x16 \x01(\x03R\tseenSince\x12\x18\n" +
 	"\aserving\x18\x17 \x01(\x03R\aserving\x1aM\n" +
@@ -2305,7 +2334,7 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x06scores\x18\x05 \x03(\x01R\x06scores\x12\x16\n" +
 	"\x06oldest\x18\x06 \x03(\x03R\x06oldest\x12\x18\n" +
 	"\acompare\x18\a \x03(\rR\acompare\x12\x18\n" +
-	"\aplayers\x18\b \x03(\rR\aplayers\"\xf8\a\n" +
+	"\aplayers\x18\b \x03(\rR\aplayers\"\x94\b\n" +
 	"\bRunStats\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x18\n" +
 	"\awaiting\x18\x02 \x01(\x03R\awaiting\x12\x14\n" +
@@ -2331,7 +2360,8 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\fanswer_bytes\x18\x13 \x01(\x03R\vanswerBytes\x12;\n" +
 	"\x06queues\x18\x14 \x03(\v2#.matchmaker.v1.RunStats.QueuesEntryR\x06queues\x12\x18\n" +
 	"\aplayers\x18\x15 \x01(\x03R\aplayers\x12N\n" +
-	"\rqueue_players\x18\x16 \x03(\v2).matchmaker.v1.RunStats.QueuePlayersEntryR\fqueuePlayers\x1a=\n" +
+	"\rqueue_players\x18\x16 \x03(\v2).matchmaker.v1.RunStats.QueuePlayersEntryR\fqueuePlayers\x12\x1a\n" +
+	"\bcrossing\x18\x17 \x01(\x03R\bcrossing\x1a=\n" +
 	"\x0fPopulationEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\x1aR\n" +

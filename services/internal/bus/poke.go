@@ -23,10 +23,11 @@ func (b *Bus) Poke(ctx context.Context, project string, p *pb.Poke) {
 func ConcernsFunctions(p *pb.Poke) bool { return p.GetFunctions() || p.GetDeleted() != "" }
 
 // PokeTickets tells directors that tickets or backfill tickets changed, up to a position of the project's feed. The
-// position 0 means that nothing changed.
-func (b *Bus) PokeTickets(ctx context.Context, project string, position uint64) {
+// position 0 means that nothing changed. queues are the queues of the tickets, "" for tickets without one; without any,
+// all may have changed.
+func (b *Bus) PokeTickets(ctx context.Context, project string, position uint64, queues ...string) {
 	if position > 0 {
-		b.Poke(ctx, project, &pb.Poke{Position: position})
+		b.Poke(ctx, project, &pb.Poke{Position: position, Queues: queues})
 	}
 }
 

@@ -292,7 +292,7 @@ func TestManyCreatesAtOnceAreAllStored(t *testing.T) {
 		s := open(state.Options{})
 		m := follow(t, s)
 		var last uint64
-		c := s.Creator(func(_ context.Context, _ string, position uint64) { last = max(last, position) })
+		c := s.Creator(func(_ context.Context, _ string, position uint64, _ ...string) { last = max(last, position) })
 		var all sync.WaitGroup
 		var ids []string
 		for i := range 500 {

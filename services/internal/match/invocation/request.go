@@ -139,8 +139,11 @@ func (e *encoder) write(v pool.View, b *pool.View) {
 	if !e.selected || e.tickets != v.Version() {
 		e.choose(v)
 		e.findAsked()
-		e.stats.Population, e.stats.Queues = v.Count(r.GetCensus()), v.Queues(pool.MostQueues, r.GetQueue())
-		e.stats.Players, e.stats.QueuePlayers = v.AllPlayers(), v.QueuePlayers(e.stats.GetQueues())
+		e.stats.Population, e.stats.Crossing = v.Count(r.GetCensus()), v.Crossing()
+		if !r.GetUncounted() {
+			e.stats.Queues, e.stats.Players = v.Queues(pool.MostQueues, r.GetQueue()), v.AllPlayers()
+			e.stats.QueuePlayers = v.QueuePlayers(e.stats.GetQueues())
+		}
 		e.selected, e.tickets = true, v.Version()
 		e.stats.Query += lap(e.clock)
 		if e.work.Late() {

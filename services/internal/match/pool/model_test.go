@@ -197,11 +197,18 @@ func TestIndexAgreesWithTheModel(t *testing.T) {
 }
 
 func checkQueues(t *rapid.T, v pool.View, m model) {
-	want := map[string]int64{}
+	want, crossing := map[string]int64{}, int64(0)
 	for _, ticket := range m {
-		for _, name := range slices.Compact(slices.Sorted(slices.Values(ticket.Queues))) {
+		names := slices.Compact(slices.Sorted(slices.Values(ticket.Queues)))
+		for _, name := range names {
 			want[name]++
 		}
+		if len(names) > 1 {
+			crossing++
+		}
+	}
+	if got := v.Crossing(); got != crossing {
+		t.Fatalf("%d tickets wait in several queues, want %d", got, crossing)
 	}
 	if got := v.Queues(10); !maps.Equal(got, want) {
 		t.Fatalf("Queues = %v, want %v", got, want)

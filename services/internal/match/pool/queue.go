@@ -18,7 +18,9 @@ type queues struct {
 	// all has a bit for each ticket that waits in any queue. It may be shorter than the index.
 	all     bitset
 	tickets int
-	key     []byte
+	// crossing counts the tickets of several queues.
+	crossing int
+	key      []byte
 }
 
 // queue is the tickets that wait in one queue.
@@ -36,6 +38,9 @@ type queueList struct {
 	queues  []*queue
 	tickets int
 }
+
+// crossing is what a ticket of the list adds to the count of tickets of several queues.
+func (l *queueList) crossing() int { return min(len(l.queues)-1, 1) }
 
 // A queue becomes dense when its list takes as much memory as a bit for each slot, and sparse again at a quarter of
 // that.
@@ -70,7 +75,7 @@ func (q *queues) enter(t *ticket, names [][]byte) {
 	}
 	l.tickets++
 	t.queues = l
-	q.tickets++
+	q.tickets, q.crossing = q.tickets+1, q.crossing+l.crossing()
 	q.add(t)
 }
 
@@ -123,6 +128,7 @@ func (q *queues) leave(t *ticket) {
 			}
 		}
 	}
+	q.crossing -= l.crossing()
 	if q.tickets--; q.tickets == 0 {
 		*q = queues{}
 	}
@@ -198,6 +204,9 @@ func (v View) start(set bitset, first int) {
 		set.add(slot - uint32(first*wordSlots))
 	}
 }
+
+// Crossing is how many tickets wait in several queues.
+func (v View) Crossing() int64 { return int64(v.ix.queues.crossing) }
 
 // MostQueues is of how many queues the sizes are told: players invent names.
 const MostQueues = 256
