@@ -11,7 +11,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director/event"
 	"matchmaker.dev/services/director/observe"
-	"matchmaker.dev/services/director/schedule"
+	"matchmaker.dev/services/internal/match/schedule"
 	"matchmaker.dev/services/internal/platform/notify"
 	"matchmaker.dev/services/internal/platform/quota"
 	"matchmaker.dev/services/internal/state"
