@@ -31,12 +31,12 @@ func (c *Client) TryConfig(ctx context.Context, id string, config json.RawMessag
 	return s, err
 }
 
-// Wait returns how long at most a share of the matched tickets waited, in seconds; 0 if none is matched.
-func (s *SimulatedConfig) Wait(share float64) float64 {
+// Wait returns how long at most a share of the matched tickets waited, in seconds; nil if none is matched.
+func (s *SimulatedConfig) Wait(share float64) *float64 {
 	if len(s.Waits) == 0 {
-		return 0
+		return nil
 	}
-	return s.Waits[min(max(int(share*float64(len(s.Waits)-1)+0.5), 0), len(s.Waits)-1)]
+	return &s.Waits[min(max(int(share*float64(len(s.Waits)-1)+0.5), 0), len(s.Waits)-1)]
 }
 
 // SimulationNumber is a number of the two configs of a simulation. Present or Tried is nil where there is none.
@@ -72,8 +72,8 @@ func (s *Simulation) Numbers() (all []SimulationNumber) {
 	share("left before", func(s *SimulatedConfig) int64 { return s.Left })
 	share("got an error", func(s *SimulatedConfig) int64 { return s.Failed })
 	share("wait at the end", func(s *SimulatedConfig) int64 { return s.Waiting })
-	add("wait p50", "s", func(s *SimulatedConfig) *float64 { return new(s.Wait(0.5)) })
-	add("wait p90", "s", func(s *SimulatedConfig) *float64 { return new(s.Wait(0.9)) })
+	add("wait p50", "s", func(s *SimulatedConfig) *float64 { return s.Wait(0.5) })
+	add("wait p90", "s", func(s *SimulatedConfig) *float64 { return s.Wait(0.9) })
 	seen := map[string]bool{}
 	for _, side := range []*SimulatedConfig{s.Alternative, s.Present} {
 		if side == nil {

@@ -228,12 +228,15 @@ func sharePlot(label string, of map[string]*client.SimulatedConfig) *plot {
 	p := &plot{Label: label}
 	longest := 0.0
 	for _, s := range of {
-		longest = max(longest, s.Wait(0.95))
+		if wait := s.Wait(0.95); wait != nil {
+			longest = max(longest, *wait)
+		}
 		p.Empty = p.Empty || s.Tickets == 0
 	}
 	top, parts := ceiling(longest)
 	p.grid(1, 4, percent)
-	xOf := func(wait float64) float64 { return plotLeft + (plotWidth-plotLeft-plotRight)*min(wait/top, 1) }
+	const right = 24.0 // half of the last label is there
+	xOf := func(wait float64) float64 { return plotLeft + (plotWidth-plotLeft-right)*min(wait/top, 1) }
 	for i := range parts + 1 {
 		wait := top * float64(i) / float64(parts)
 		p.Ticks = append(p.Ticks, mark{X: px(xOf(wait)), Text: seconds(wait)})

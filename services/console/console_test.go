@@ -197,7 +197,7 @@ func TestTrial(t *testing.T) {
 	_, _, body := ask(t, http.MethodGet, s.URL+"/console/demo/trial?id="+ticketID, nil)
 	for _, want := range []string{`<td>In a match</td><td class="n">75 %</td><td class="n">75 %</td>`,
 		`<td>Wait p50</td><td class="n">2 s</td><td class="n">2 s</td>`, "Nothing differs.",
-		`class="line one" d="M40.0 150.0L148.0 150.0L256.0 96.8L472.0 43.5`, `>present: 0 % within 1 s<`} {
+		`class="line one" d="M40.0 150.0L144.0 150.0L248.0 96.8L456.0 43.5`, `>present: 0 % within 1 s<`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page lacks %q", want)
 		}

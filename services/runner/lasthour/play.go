@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -180,7 +179,7 @@ func (s *side) playTo(ctx context.Context, until time.Time) error {
 			return nil
 		}
 		if err := s.Step(ctx, next, s.come); err != nil {
-			return fmt.Errorf("after %v, with %d tickets that wait: %w", next, s.Index.Len(), err)
+			return err
 		}
 	}
 	return ctx.Err()
