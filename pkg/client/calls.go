@@ -214,13 +214,13 @@ func (c *Client) ConfigHistory(ctx context.Context, configID string) ([]ConfigCh
 // StartSimulation: Try a config on the last hour.
 //
 // Plays the config that is there, and the one of the body instead of it, over the tickets that came to their queue
-// within the last hour, in virtual time. Nothing is stored of the config, and no player notices. Other configs of the
+// within the last hour, in virtual time. The config is not put, and no player notices. Up to 7 other configs of the
 // queue play too. Every match has a server, and all players accept it, at once; there are no running games. Tickets
 // that left leave after the same time, all others wait. Runners know the tickets, without players, since they began to
 // host the project: of a large project the latest.
 //
 // A project has 2 at a time, and they may compute for 2 minutes in 10: more are answered 429. A function that cannot
-// be started, or fails, ends it. It ends as well if nobody reads it for half a minute. It is kept for an hour after it
+// be started, or fails, ends it. It ends as well if it is not read for half a minute. It is kept for an hour after it
 // was read last. The role Support needs `support.properties` in the settings of the project.
 func (c *Client) StartSimulation(ctx context.Context, body StartSimulation) (*Simulation, error) {
 	return ask[Simulation](ctx, c, plainCall{

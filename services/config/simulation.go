@@ -39,7 +39,7 @@ const (
 	// failed: its runner, or the process that follows it, is gone.
 	simulationEvery = time.Second
 	simulationLost  = 15 * time.Second
-	// simulationUnread is after how long one ends that nobody reads.
+	// simulationUnread is after how long without a reader one ends.
 	simulationUnread = 30 * time.Second
 	// sideConfigs is how many configs of a queue play together.
 	sideConfigs = 8
@@ -167,7 +167,7 @@ func (s *service) simulationBudget() adhoc.Budget {
 }
 
 // simulationOf asks for the present configs, and for those with the alternative among them. There is one side alone if
-// the config is new. The other configs are those of its queue.
+// the config is new. The others of its queue play on both sides.
 func simulationOf(project string, alternative *pb.Config, configs map[string]*pb.Config) (*pb.RunRequest, error) {
 	var others []*pb.Config
 	for id, c := range configs {

@@ -75,7 +75,7 @@ func TestSimulationOfTicketsThatCame(t *testing.T) {
 	}
 }
 
-// A simulation ends that nobody wants any more, and the next one has its turn.
+// A simulation ends that is not wanted any more, and the next one has its turn.
 func TestUnaskedSimulationEnds(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "duel", w.duel)
