@@ -30,7 +30,7 @@ import (
 const (
 	// simulationWork is the name of the budget of simulations in the state, which all replicas share.
 	simulationWork = "simulationwork"
-	// simulationLimit is for how long one may compute, and simulationTime how long it may take, with the wait for its turn.
+	// simulationLimit is for how long one may compute, and simulationTime how long it may take, its turn included.
 	simulationLimit = 20 * time.Second
 	simulationTime  = 5 * time.Minute
 	// maxSimulations is how many one process follows, and projectSimulations how many of a project.

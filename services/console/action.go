@@ -13,8 +13,8 @@ import (
 	"matchmaker.dev/pkg/client"
 )
 
-// action changes something. ask says what, and run does it and returns the address to go on at. One that changes nothing
-// has no ask.
+// action changes something. ask says what, and run does it and returns the address to go on at. One that changes
+// nothing has no ask.
 type action struct {
 	ask func(ctx context.Context, v *view) (*question, error)
 	run func(ctx context.Context, v *view) (to string, err error)

@@ -166,7 +166,8 @@ func TestQualityShowsOdds(t *testing.T) {
 func TestNamesAreEscaped(t *testing.T) {
 	s := start(t, true)
 	name := url.QueryEscape(hostile)
-	for _, page := range []string{"now", "queue?queue=" + name, "trial?id=" + ticketID, "trial?id=" + ticketID[:35] + "2", "search?q=" + name, "player?id=" + name,
+	for _, page := range []string{"now", "queue?queue=" + name, "search?q=" + name, "player?id=" + name,
+		"trial?id=" + ticketID, "trial?id=" + ticketID[:35] + "2",
 		"ticket?id=" + ticketID, "match?id=" + ticketID, "configs", "config?id=" + name, "config?edit=true&id=" + name,
 		"functions", "function?name=" + name, "fleets", "quality", "quality?by=" + name, "audit", "audit?by=" + name,
 		"now?done=" + name, name} {

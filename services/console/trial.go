@@ -223,10 +223,10 @@ func runSlide(ctx context.Context, v *view) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	queue := v.FormValue("queue")
-	none := ""
+	queue, none := v.FormValue("queue"), ""
 	if queue == "" {
 		none = "true"
 	}
-	return v.link("queue", "queue", queue, "none", none, "config", id, "setting", setting, "value", value, "try", s.ID), nil
+	return v.link("queue", "queue", queue, "none", none, "config", id, "setting", setting, "value", value,
+		"try", s.ID), nil
 }

@@ -11,7 +11,8 @@ import (
 )
 
 // Poke tells directors what changed in a project, and runners if functions changed, a config was deleted, or a
-// simulation is not wanted any more: of tickets a run tells them. A failure is logged: a replica that misses a poke notices the change by itself, later.
+// simulation is not wanted any more: of tickets a run tells them. A failure is logged: a replica that misses a poke
+// notices the change by itself, later.
 func (b *Bus) Poke(ctx context.Context, project string, p *pb.Poke) {
 	b.notify(ctx, pokes, project, p)
 	if ConcernsFunctions(p) {

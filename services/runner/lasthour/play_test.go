@@ -113,8 +113,8 @@ func TestNarrowerWindow(t *testing.T) {
 		return sum / float64(s.GetMatches())
 	}
 	for _, s := range []*pb.SimulatedSide{first, second} {
-		if s.GetTickets() != 600 || s.GetPlayers() != 1200 || s.GetMatched() != 2*s.GetMatches() || len(s.GetWaits()) != Waits ||
-			s.GetMatched()+s.GetLeft()+s.GetWaiting()+s.GetFailed() != 600 || s.GetFailed() != 0 {
+		if s.GetTickets() != 600 || s.GetPlayers() != 1200 || s.GetMatched() != 2*s.GetMatches() ||
+			len(s.GetWaits()) != Waits || s.GetMatched()+s.GetLeft()+s.GetWaiting()+s.GetFailed() != 600 || s.GetFailed() != 0 {
 			t.Errorf("%v", s)
 		}
 	}

@@ -52,7 +52,7 @@ func (a *Agenda) next() (time.Time, bool) {
 // take removes what happens next.
 func (a *Agenda) take() func() { return heap.Pop(a).(event).do }
 
-// Len, Less, Swap, Push and Pop implement heap.Interface.
+// Len, Less and Swap implement heap.Interface.
 func (a *Agenda) Len() int { return len(a.list) }
 func (a *Agenda) Less(i, j int) bool {
 	x, y := &a.list[i], &a.list[j]
@@ -62,7 +62,9 @@ func (a *Agenda) Less(i, j int) bool {
 	return x.number < y.number
 }
 func (a *Agenda) Swap(i, j int) { a.list[i], a.list[j] = a.list[j], a.list[i] }
-func (a *Agenda) Push(x any)    { a.list = append(a.list, x.(event)) }
+
+// Push adds an event, as heap.Interface has it.
+func (a *Agenda) Push(x any) { a.list = append(a.list, x.(event)) }
 
 // Pop removes the last event.
 func (a *Agenda) Pop() any {
