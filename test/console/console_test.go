@@ -339,7 +339,7 @@ func (b *browser) tryActions(t *testing.T, w *world) {
 	b.until(t, `document.getElementById('text')?.value.includes('"window": 30')`, "the editor has what was tried")
 	b.goTo(t, at+"/queue?queue=ranked")
 	b.sees(t, "instead of 100")
-	b.run(t, chromedp.Focus("#value"), chromedp.KeyEvent(kb.ArrowLeft))
+	b.run(t, chromedp.Evaluate("document.getElementById('value').focus()", nil), chromedp.KeyEvent(kb.ArrowLeft))
 	b.until(t, "document.querySelector('output').value === '90'", "the number follows the slider")
 	b.press(t, "Try on the last hour")
 	b.sees(t, "Wait p50")
