@@ -156,7 +156,9 @@ func TestRecorderForgets(t *testing.T) {
 	r := NewRecorder(q, began)
 	r.Came("early", ticketAt(t, "early", -time.Second, 1))
 	r.Came("a", ticketAt(t, "a", time.Second, 1))
-	r.Gone("a", true, began.Add(2*time.Second))
+	if r.Gone("a", true, began.Add(2*time.Second)); r.list[0].left != 0 {
+		t.Error("a match took it: it did not leave")
+	}
 	r.Came("a", ticketAt(t, "a", time.Second, 1)) // its match did not come about
 	r.Gone("a", false, began.Add(9*time.Second))
 	r.Gone("unknown", false, began)
