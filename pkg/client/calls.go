@@ -212,6 +212,34 @@ func (c *Client) ConfigHistory(ctx context.Context, configID string) ([]ConfigCh
 	return answer.List, err
 }
 
+// StartSimulation: Try a config on the last hour.
+//
+// Plays the config that is there, and the one of the body instead of it, over the tickets that came to their queue
+// within the last hour, in virtual time. The config is not put, and no player notices. Up to 7 other configs of the
+// queue play too. Every match has a server, and all players accept it, at once; there are no running games. Tickets
+// that left leave after the same time, all others wait. Runners know the tickets, without players, since they began to
+// host the project: of a large project the latest.
+//
+// A project has 2 at a time, and they may compute for 2 minutes in 10: more are answered 429. A function that cannot
+// be started, or fails, ends it. It ends as well if it is not read for half a minute. It is kept for an hour after it
+// was read last. The role Support needs `support.properties` in the settings of the project.
+func (c *Client) StartSimulation(ctx context.Context, body StartSimulation) (*Simulation, error) {
+	return ask[Simulation](ctx, c, plainCall{
+		method: http.MethodPost, path: "v1/simulations",
+		body:       body,
+		repeatable: true,
+	})
+}
+
+// GetSimulation: Read how far a simulation is, and its result.
+func (c *Client) GetSimulation(ctx context.Context, simulationID string) (*Simulation, error) {
+	return ask[Simulation](ctx, c, plainCall{
+		method: http.MethodGet, path: "v1/simulations/{simulationId}",
+		segments:   []string{simulationID},
+		repeatable: true,
+	})
+}
+
 // ErasePlayer: Erase what is stored of a player.
 //
 // Tickets end as by a DELETE of the player, who also leaves the party. Others can still read results that they share

@@ -9,8 +9,8 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director/observe"
-	"matchmaker.dev/services/director/schedule"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/match/schedule"
 )
 
 // segment is one config over one segment of its pools.

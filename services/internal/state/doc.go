@@ -185,6 +185,10 @@
 //	           hash    how good the matches of five minutes, of an hour or of a day were, by the number of the slot; for
 //	                   a day, 30 days or 90 days
 //
+// Simulations (simulation.go):
+//
+//	sim:<id>   string  a config that is tried, as it is answered; for an hour after it was read last
+//
 // Three keys are of no project: mm:schema, the version of what is stored (schema.go); the set mm:projects; and the hash
 // mm:directors with the expiry of each director's heartbeat and the number of projects that it leads.
 //

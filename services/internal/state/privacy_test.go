@@ -25,7 +25,7 @@ var named = map[string]bool{
 var apart = []string{"bj:", "configchanges", "confighistory", "confignames", "configs", "credit", "directors", "ended",
 	"feedname", "functions", "lease", "published", "queues", "returns", "schema", "unserved", "unused", "waits", "report",
 	"o:", "outcomes", "awaited", "signsweeps", "backfillsizes", "partysweeps", "large", "streams",
-	"secret:"}
+	"secret:", "sim:"}
 
 // kindsOfKeys are the ends of keys in keys.go, without ids.
 func kindsOfKeys(t *testing.T) []string {

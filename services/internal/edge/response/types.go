@@ -1248,6 +1248,49 @@ type CheckedConfig struct {
 	Warnings []Validation `json:"warnings"`
 }
 
+// Simulation: A config that is tried on the last hour.
+type Simulation struct {
+	ID string `json:"id"`
+	// The identifier of the config.
+	Config string `json:"config"`
+	State  string `json:"state"`
+	// From 0 to 1.
+	Progress float64 `json:"progress"`
+	Updated  string  `json:"updated"`
+	// Why it failed.
+	Error string `json:"error,omitzero"`
+	// The config that is tried, its hosting keys masked.
+	Tried *Config `json:"tried,omitzero"`
+	// Since when tickets are known; an hour ago at most.
+	RecordedSince string `json:"recordedSince,omitzero"`
+	// Up to when they were played. It is earlier than the start of the simulation if it may not compute longer.
+	PlayedUntil string           `json:"playedUntil,omitzero"`
+	Present     *SimulatedConfig `json:"present,omitzero"`
+	Alternative *SimulatedConfig `json:"alternative,omitzero"`
+}
+
+// SimulatedConfig: What became of the tickets. There is no present one if there is no config.
+type SimulatedConfig struct {
+	// How many came.
+	Tickets int64 `json:"tickets"`
+	Players int64 `json:"players"`
+	// Tickets that are in a match.
+	Matched int64 `json:"matched"`
+	// Tickets that left before.
+	Left int64 `json:"left"`
+	// Tickets that the function gave an error.
+	Failed int64 `json:"failed"`
+	// Tickets that wait at the end.
+	Waiting int64 `json:"waiting"`
+	Matches int64 `json:"matches"`
+	// How often functions ran.
+	Runs int64 `json:"runs"`
+	// Quantiles of the waits of matched tickets in seconds, evenly from the shortest to the longest.
+	Waits []float64 `json:"waits"`
+	// As reports have them, of the attributes that most tickets have.
+	Measures []Measure `json:"measures"`
+}
+
 // ConfigHistory:
 type ConfigHistory struct {
 	Changes []ConfigChange `json:"changes"`
