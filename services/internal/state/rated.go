@@ -158,7 +158,7 @@ func encodeRated(t *pb.Ticket, asked Creation) (body []byte, rated *ratedTicket,
 	index := own.add(rules, starts)
 	values, listed := t.GetAttributeValues(), t.GetPlayers()
 	t.AttributeValues, t.Players = nil, nil
-	body, err = proto.MarshalOptions{}.MarshalAppend(make([]byte, 0, proto.Size(t)+16+8*len(values)), t)
+	body, err = proto.MarshalOptions{}.MarshalAppend(make([]byte, 0, 256), t) // most have less
 	if t.AttributeValues, t.Players = values, listed; err != nil {
 		return nil, nil, err
 	}

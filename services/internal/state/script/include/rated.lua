@@ -78,8 +78,8 @@ local function read_slots(tickets)
     if layout and layout.own then
       local t = tickets[n]
       t.layout, t.before = layout, #names
-      for _, name in ipairs(t.names) do
-        names[#names + 1] = name
+      for i = 1, #t.names do
+        names[t.before + i] = t.names[i]
       end
     end
   end
@@ -93,18 +93,21 @@ end
 
 -- put_rating writes a rating of the players into their ticket, which has the mean of theirs.
 local function put_rating(t, i, rule, stored, now)
-  local own, count, sum, variance = t.layout.own[i], #t.names, 0, 0
-  for j, name in ipairs(t.names) do
+  local own, count, sum, variance, mean, deviation = t.layout.own[i], #t.names, 0, 0, nil, nil
+  for j = 1, count do
     local of = t.layout.players[j][i]
-    local mean, deviation = rating_of(t, name, stored[t.before + j], rule, of[1], now)
-    put(t, of[2], mean, of[3], deviation)
-    if count == 1 then
-      put(t, own[2], mean, own[3], deviation)
-      return
+    mean, deviation = rating_of(t, t.names[j], stored[t.before + j], rule, of[1], now)
+    if of[2] + of[3] > 0 then
+      put(t, of[2], mean, of[3], deviation)
     end
-    sum, variance = sum + mean, variance + deviation * deviation
+    if count > 1 then
+      sum, variance = sum + mean, variance + deviation * deviation
+    end
   end
-  put(t, own[2], sum / count, own[3], math.sqrt(variance / count))
+  if count > 1 then
+    mean, deviation = sum / count, math.sqrt(variance / count)
+  end
+  put(t, own[2], mean, own[3], deviation)
 end
 
 -- rate writes the ratings and the standing of players into the bodies of their tickets.
@@ -115,8 +118,8 @@ local function rate(tickets, now)
   local rules, stored = read_slots(tickets)
   for _, t in ipairs(tickets) do
     if t.layout then
-      for i, own in ipairs(t.layout.own) do
-        local rule = rules[own[1]]
+      for i = 1, #t.layout.own do
+        local rule = rules[t.layout.own[i][1]]
         if rule.is_number then
           put_number(t, i, rule, stored)
         else
@@ -132,7 +135,10 @@ end
 
 -- begin_ratings stores what the players of a ticket begin with.
 local function begin_ratings(t, now)
-  for _, player in ipairs(t.begins and t.names or {}) do
+  if not t.begins then
+    return
+  end
+  for _, player in ipairs(t.names) do
     local lines = begun[player]
     if lines and (redis.call('ZSCORE', rated, player) or redis.call('ZCARD', rated) < tonumber(rated_limit)) then
       redis.call('HSET', ratings, player, lines)
