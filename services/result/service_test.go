@@ -437,20 +437,6 @@ func TestRatingsAreShown(t *testing.T) {
 		}
 	}
 
-	// A correction counts in the season of its match.
-	rule.Season = "s2"
-	set()
-	bob := func() float64 {
-		t.Helper()
-		players := board(developer, "?season=s1").Players
-		return players[slices.IndexFunc(players, func(p response.LeaderboardEntry) bool { return p.Player == "bob" })].Value
-	}
-	was := bob()
-	report(first, "blue")
-	if is := bob(); is <= was || len(board(developer, "").Players) > 0 {
-		t.Errorf("bob, who won after all, had %v and has %v", was, is)
-	}
-
 	path := "/ratings/skill/leaderboard"
 	for _, c := range []struct {
 		name, token, path string
@@ -483,6 +469,19 @@ func TestRatingsAreShown(t *testing.T) {
 	set()
 	if b := board(ada, "?limit=1"); len(b.Players) != 1 {
 		t.Errorf("a public leaderboard: %+v", b)
+	}
+	// A correction counts in the season of its match.
+	rule.Season = "s2"
+	set()
+	bob := func() float64 {
+		t.Helper()
+		players := board(developer, "?season=s1").Players
+		return players[slices.IndexFunc(players, func(p response.LeaderboardEntry) bool { return p.Player == "bob" })].Value
+	}
+	was := bob()
+	report(first, "blue")
+	if is := bob(); is <= was || len(board(developer, "").Players) > 0 {
+		t.Errorf("bob, who won after all, had %v and has %v", was, is)
 	}
 }
 
