@@ -71,8 +71,10 @@ func (j *judged) add(of judged) {
 	j.pairs, j.loss, j.least, j.best = j.pairs+of.pairs, j.loss+of.loss, j.least+of.least, j.best+of.best
 }
 
-// more is by which part the odds of ratings cost more, and those of the best estimator.
-func (j *judged) more() (ratings, best float64) { return j.loss/j.least - 1, j.best/j.least - 1 }
+// more is by which part the odds of ratings cost more, and those of the best estimator, where there is one.
+func (j *judged) more() (ratings, best float64) {
+	return j.loss/j.least - 1, max(0, j.best/j.least-1)
+}
 
 // ladder plays rounds of matches that the function makes of ratings. With frozen the ratings of the first games make
 // all matches. In the middle, newcomers come.
@@ -311,8 +313,7 @@ func (c contest) test(t *testing.T) (after [2]judged) {
 	for i, games := range []int{30, 60} {
 		j := &last.after[i]
 		more, best := j.more()
-		t.Logf("after %d games, %.0f pairs: log-loss more by %.2f %%; of the best estimator by %.2f %%", games, j.pairs,
-			100*more, 100*best)
+		t.Logf("after %d games, %.0f pairs: log-loss more by %.2f %%, by %.2f %% at best", games, j.pairs, 100*more, 100*best)
 		if j.pairs < float64(*ladderPlayers) {
 			t.Errorf("%.0f pairs have played %d games", j.pairs, games)
 		}
