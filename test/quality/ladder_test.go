@@ -18,22 +18,22 @@ import (
 
 var ladderPlayers = flag.Int("ladder", 1000, "players of the ladder")
 
-// contest is what the players of a ladder play, each for itself: how many in a match. A newcomer is sheltered until the
+// format is what the players of a ladder play, each for itself: how many in a match. A newcomer is sheltered until the
 // oldest ticket of a match has waited for some seconds.
-type contest struct{ players, rounds, patience int }
+type format struct{ players, rounds, patience int }
 
 // again is how often players search.
 const again = 35 * time.Second
 
 // rules are the recipes of docs/rules.md for last opponents and newcomers, and a spread.
-func (c contest) rules() string {
+func (f format) rules() string {
 	return fmt.Sprintf(`{"name": "ladder", "teams": [{"name": "side", "copies": %d, "size": 1}],
 	"values": {"id": {"type": "string", "missing": "any"}, "recent": {"type": "set", "missing": "any"}, "games": "number",
 		"skill": "number"},
 	"rules": [{"spread": "skill", "max": {"start": 3, "steps": [[30, 6]]}},
 		{"avoid": "recent", "active": {"start": true, "steps": [[20, false]]}},
 		{"any": [{"compare": [{"max": "games"}, "<", %d]}, {"compare": [{"min": "games"}, ">", %d]}],
-			"active": {"start": true, "steps": [[%d, false]]}}]}`, c.players, shelter, shelter-1, c.patience)
+			"active": {"start": true, "steps": [[%d, false]]}}]}`, f.players, shelter, shelter-1, f.patience)
 }
 
 // climber is a player of a ladder. used is the rating by which matches are made.
@@ -71,7 +71,7 @@ func (j *judged) add(of judged) {
 	j.pairs, j.loss, j.least, j.best = j.pairs+of.pairs, j.loss+of.loss, j.least+of.least, j.best+of.best
 }
 
-// more is by which part the odds of ratings cost more, and those of the best estimator, where there is one.
+// more is by which part the odds of ratings cost more, and the odds of the best estimator, where there is one.
 func (j *judged) more() (ratings, best float64) {
 	return j.loss/j.least - 1, max(0, j.best/j.least-1)
 }
@@ -80,7 +80,7 @@ func (j *judged) more() (ratings, best float64) {
 // all matches. In the middle, newcomers come.
 type ladder struct {
 	testing.TB
-	contest
+	format
 
 	random   *rand.Rand
 	model    rating.Model
@@ -117,8 +117,8 @@ func (l *ladder) tickets() []fake.Ticket {
 
 // round lets all players search.
 func (l *ladder) round() (r rung) {
-	f := matchfn.New(function.Match, function.Options()...)
-	proposals, err := fake.Run(f, fake.Request{Settings: l.rules(), Tickets: l.tickets()})
+	match := matchfn.New(function.Match, function.Options()...)
+	proposals, err := fake.Run(match, fake.Request{Settings: l.rules(), Tickets: l.tickets()})
 	if err != nil {
 		l.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func (l *ladder) round() (r rung) {
 	return r
 }
 
-// check checks that players who just came meet neither last opponents nor, if they are newcomers, others.
+// check checks that a new search ends neither with a last opponent nor, of a newcomer, with other players.
 func (l *ladder) check(players []*climber) {
 	newcomers, waited := 0, time.Duration(0)
 	for _, c := range players {
@@ -245,7 +245,7 @@ func (s *skills) skill(l *ladder) rating.Rating {
 }
 
 // climb plays rounds, with a tenth of newcomers after the first half, and returns the first and the last ones.
-func (c contest) climb(t testing.TB, frozen bool) (l *ladder, first, last rung) {
+func (f format) climb(t testing.TB, frozen bool) (l *ladder, first, last rung) {
 	settings, err := rating.With(rating.TrueSkill, map[string]float64{"draw": 0.001, "tau": 0})
 	if err != nil {
 		t.Fatal(err)
@@ -254,19 +254,19 @@ func (c contest) climb(t testing.TB, frozen bool) (l *ladder, first, last rung) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	l = &ladder{TB: t, contest: c, random: rand.New(rand.NewPCG(1, 2)), model: model, start: settings.Start(),
+	l = &ladder{TB: t, format: f, random: rand.New(rand.NewPCG(1, 2)), model: model, start: settings.Start(),
 		beta: settings.Beta, frozen: frozen}
 	l.join(*ladderPlayers)
 	const some = 20
-	for n := range c.rounds {
-		if n == c.rounds/2 {
+	for n := range f.rounds {
+		if n == f.rounds/2 {
 			l.join(*ladderPlayers / 10)
 		}
 		r := l.round()
 		if n == 0 {
 			first = r
 		}
-		if n < c.rounds-some {
+		if n < f.rounds-some {
 			r.pairs, r.unfair = 0, 0
 		}
 		last.add(r)
@@ -282,7 +282,7 @@ func (c contest) climb(t testing.TB, frozen bool) (l *ladder, first, last rung) 
 // 4.4 % by them. The ratings are nearly as good as that one.
 func TestLadder(t *testing.T) {
 	t.Run("duels", func(t *testing.T) {
-		after := contest{2, 125, 30}.test(t)
+		after := format{2, 125, 30}.test(t)
 		for _, j := range after {
 			if more, best := j.more(); more > 1.2*best || best < 0.02 {
 				t.Errorf("the odds cost more by %.2f %%, the best ones by %.2f %%", 100*more, 100*best)
@@ -290,7 +290,7 @@ func TestLadder(t *testing.T) {
 		}
 	})
 	t.Run("twelve players", func(t *testing.T) {
-		after := contest{12, 80, 90}.test(t)
+		after := format{12, 80, 90}.test(t)
 		for _, j := range after {
 			if more, _ := j.more(); more > 0.02 {
 				t.Errorf("the odds cost more by %.2f %%", 100*more)
@@ -299,11 +299,11 @@ func TestLadder(t *testing.T) {
 	})
 }
 
-func (c contest) test(t *testing.T) (after [2]judged) {
+func (f format) test(t *testing.T) (after [2]judged) {
 	began := time.Now()
-	l, first, last := c.climb(t, false)
-	t.Logf("%d players, %d rounds: %s", *ladderPlayers, c.rounds, time.Since(began).Round(time.Second))
-	_, _, frozen := c.climb(t, true)
+	l, first, last := f.climb(t, false)
+	t.Logf("%d players, %d rounds: %s", *ladderPlayers, f.rounds, time.Since(began).Round(time.Second))
+	_, _, frozen := f.climb(t, true)
 	unfair := func(r rung) float64 { return r.unfair / r.pairs }
 	t.Logf("unfairness %.3f at first, %.3f at last, %.3f by the first day's ratings", unfair(first), unfair(last),
 		unfair(frozen))

@@ -171,8 +171,8 @@ func (s *Store) RatingSteps(ctx context.Context, project, player string) (all []
 	return all, nil
 }
 
-// ranking are the leaderboards of a result, of each rule, and then of earlier seasons in which what it corrects counted;
-// and those that go for them.
+// ranking are the leaderboards of a result: of each rule, and then of the earlier seasons in which the match counted that
+// it corrects; and those that go for them.
 type ranking struct {
 	rules  []*pb.RatingRule
 	boards []string
@@ -218,7 +218,7 @@ func (r *ranking) names() string {
 	return names
 }
 
-// values are the values of a player in the leaderboards, and by how much those of earlier seasons change.
+// values are the values of a player in the leaderboards, and by how much the values of earlier seasons change.
 func (b *ResultBasis) values(r ranking, of Rated, next *pb.MatchResult) (string, error) {
 	all, err := ParseRatings(of.Ratings)
 	values := make([]string, len(r.boards))
