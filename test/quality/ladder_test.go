@@ -278,8 +278,8 @@ func (f format) climb(t testing.TB, frozen bool) (l *ladder, first, last rung) {
 // of the first day. Newcomers play among themselves. After 30 matches of twelve players the odds cost at most 2 % more
 // than the odds of the hidden skill.
 //
-// Thirty duels do not tell so much: an estimator that is told the skills of all opponents, and forgets nothing, comes to
-// 4.4 % by them. The ratings are nearly as good as that one.
+// Thirty duels do not tell so much: an estimator that is told the skills of all opponents, and forgets nothing, comes
+// to 4.4 % by them. The ratings are nearly as good.
 func TestLadder(t *testing.T) {
 	t.Run("duels", func(t *testing.T) {
 		after := format{2, 125, 30}.test(t)
