@@ -171,8 +171,8 @@ func (s *Store) RatingSteps(ctx context.Context, project, player string) (all []
 	return all, nil
 }
 
-// ranking are the leaderboards of a result: of each rule, and then of the earlier seasons in which the match counted that
-// it corrects; and those that go for them.
+// ranking are the leaderboards of a result: of each rule, and, if it is a correction, of an earlier season in which its
+// match counted; and those that go for them.
 type ranking struct {
 	rules  []*pb.RatingRule
 	boards []string
