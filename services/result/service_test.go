@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -472,10 +473,23 @@ func TestRatingsAreShown(t *testing.T) {
 	if b := board(ada, "?limit=1"); len(b.Players) != 1 {
 		t.Errorf("a public leaderboard: %+v", b)
 	}
+	// A correction counts in the season of its match.
+	rule.Season = "s2"
+	set()
+	bob := func() float64 {
+		t.Helper()
+		players := board(developer, "?season=s1").Players
+		return players[slices.IndexFunc(players, func(p response.LeaderboardEntry) bool { return p.Player == "bob" })].Value
+	}
+	was := bob()
+	report(first, "blue")
+	if is := bob(); is <= was || len(board(developer, "").Players) > 0 {
+		t.Errorf("bob, who won after all, had %v and has %v", was, is)
+	}
 }
 
-// BenchmarkResults reports results of matches of four players, with a rating, and with a standing besides: 2,000 a
-// second are wanted.
+// BenchmarkResults reports results of matches of four players, with a rating, and with a standing besides, each by the
+// token of its server, over HTTP: 2,000 a second are wanted. The clients are in this process.
 func BenchmarkResults(b *testing.B) {
 	b.Run("ratings", func(b *testing.B) { benchmarkResults(b, nil) })
 	b.Run("standing", func(b *testing.B) { benchmarkResults(b, &pb.StandingRules{Games: true, Left: true, Recent: 5}) })
@@ -488,28 +502,29 @@ func benchmarkResults(b *testing.B, standing *pb.StandingRules) {
 	must(b, w.store.PutSettings(b.Context(), "demo", &pb.ProjectSettings{Ratings: []*pb.RatingRule{{Name: "skill",
 		Model: rule.Model, Mean: rule.Mean, Deviation: rule.Deviation, Beta: rule.Beta, Tau: rule.Tau}},
 		Standing: standing}, state.AnyRevision))
-	ids := make([]string, b.N)
+	ids, tokens := make([]string, b.N), make([]string, b.N)
 	for i := range ids {
 		n := 4 * (i % 2500)
 		ids[i] = w.play(fmt.Sprintf("p%d p%d", n, n+1), fmt.Sprintf("p%d p%d", n+2, n+3))
+		tokens[i] = w.token(auth.Server, "demo", ids[i])
 	}
-	token, next := w.token(auth.Service, "demo", ""), atomic.Int64{}
-	b.SetParallelism(32)
+	const clients = 64
+	http.DefaultTransport.(*http.Transport).MaxIdleConnsPerHost = clients
+	next, all := atomic.Int64{}, sync.WaitGroup{}
 	before := processorTime(b)
 	b.ResetTimer()
-	b.RunParallel(func(p *testing.PB) {
-		for p.Next() {
-			req := httptest.NewRequest(http.MethodPost, "/demo/matchmaking/api/v1/matches/"+ids[next.Add(1)-1]+"/result",
-				strings.NewReader(`{"teams":[{"name":"red","rank":1},{"name":"blue","rank":2}]}`))
-			req.Header.Set("Authorization", "Bearer "+token)
-			req.Header.Set("Content-Type", "application/json")
-			answer := httptest.NewRecorder()
-			w.handler.ServeHTTP(answer, req)
-			if answer.Code != http.StatusOK {
-				b.Error(answer.Code, answer.Body)
+	for range clients {
+		all.Go(func() {
+			for i := next.Add(1) - 1; i < int64(b.N); i = next.Add(1) - 1 {
+				status, text := w.send(http.MethodPost, tokens[i], "/matches/"+ids[i]+"/result",
+					`{"teams":[{"name":"red","rank":1},{"name":"blue","rank":2}]}`)
+				if status != http.StatusOK {
+					b.Error(status, text)
+				}
 			}
-		}
-	})
+		})
+	}
+	all.Wait()
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "results/s")
 	b.ReportMetric(float64((processorTime(b)-before).Microseconds())/float64(b.N), "µs-processor/result")
 }

@@ -161,6 +161,7 @@ var wanted = map[string]string{
 	"streams":   "20 streams: memory of the ticket service for each",
 	"signs":     "100/s among 200 who ask: processor time a ticket",
 	"estimates": "20/s: ranges that hold",
+	"rated":     "100/s with a rating: processor time a ticket",
 	"insight":   "100/s, measured, recorded and explained: processor time a ticket",
 	"return":    "100/s, a bad upload: failed runs",
 	"simulated": "spread: how far a simulation is from it",

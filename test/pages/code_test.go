@@ -66,6 +66,7 @@ declare const show: (update: { state: string }) => void
 	"ts docs/latency.md": `declare const url: string, project: string, network: string
 declare const token: () => Promise<string>
 `,
+	"ts docs/webhooks.md":         "declare const request: Request, secret: string\n",
 	"ts sdk/typescript/README.md": "declare const show: (update: { state: string }) => void\n",
 }
 

@@ -133,6 +133,49 @@ func TestProjectsShareRoundTrips(t *testing.T) {
 	}
 }
 
+// TestResultTakesFewRoundTrips: what a result is counted with takes one round trip, and of many few.
+func TestResultTakesFewRoundTrips(t *testing.T) {
+	s := opener(t, embeddedtest.Redis(t))(state.Options{})
+	revision, terms := setUp(t, s)
+	create(t, s, "t0")
+	mustClaim(t, s, terms, awaiting(revision, "m", "t0"))
+	var trips atomic.Int64
+	held, hold := make(chan struct{}), atomic.Bool{}
+	s.OnTrips(func(int) {
+		trips.Add(1)
+		if hold.Load() {
+			<-held
+		}
+	})
+	read := func() {
+		_, err := s.ReadResult(t.Context(), project, "m", []string{"ada", "bea"})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	read()
+	if n := trips.Swap(0); n != 1 {
+		t.Errorf("one took %d round trips", n)
+	}
+	const many = 64
+	hold.Store(true)
+	var all sync.WaitGroup
+	for n := range int64(2) { // as many round trips are under way at once
+		all.Go(read)
+		until(t, "it is under way", func() bool { return trips.Load() == n+1 })
+	}
+	for range many - 2 {
+		all.Go(read)
+	}
+	until(t, "the others wait", func() bool { return s.QueuedCommands(project) == 4*(many-2) })
+	hold.Store(false)
+	close(held)
+	all.Wait()
+	if n := trips.Load(); n > 5 {
+		t.Errorf("%d took %d round trips", many, n)
+	}
+}
+
 // TestBatchesAreAbreast: of what is due, several steps are under way at a time. One after another, the first would wait
 // here for the others.
 func TestBatchesAreAbreast(t *testing.T) {
