@@ -79,9 +79,9 @@ test-contract: redis
 		$(if $(URL),-url $(URL)) $(if $(DATA),-data $(abspath $(DATA))) $(if $(PROJECT),-project $(PROJECT))
 
 .PHONY: check
-check: $(call parts,check,race e2e pages console sdk apart faults mistakes oracles delay due,fuzz rules) ## Test everything at length, in half an hour, with compilers for C, Rust and AssemblyScript
-## PART=race,e2e,pages,console,sdk,apart,faults,mistakes,oracles,delay,due: some of it; fuzz: FUZZTIME=60s; rules: CASES=1000000 SEED=
-.PHONY: check-race check-e2e check-pages check-console pictures check-sdk check-apart check-faults check-mistakes check-oracles check-delay check-due check-fuzz check-rules
+check: $(call parts,check,race e2e pages console sdk apart faults mistakes oracles ladder delay due,fuzz rules) ## Test everything at length, in half an hour, with compilers for C, Rust and AssemblyScript
+## PART=race,e2e,pages,console,sdk,apart,faults,mistakes,oracles,ladder,delay,due: some of it; fuzz: FUZZTIME=60s; rules: CASES=1000000 SEED=; ladder: PLAYERS=10000
+.PHONY: check-race check-e2e check-pages check-console pictures check-sdk check-apart check-faults check-mistakes check-oracles check-ladder check-delay check-due check-fuzz check-rules
 check-race: redis compilers
 	@$(WITH_C) .ci/test -race -timeout 20m $$(go list $(MODULES:%=./%/...) | grep -vE '/test/(e2e|quality/trial)$$')
 check-e2e: redis
@@ -107,6 +107,9 @@ check-oracles: compilers
 	@cd services/internal/match/rating/oracle && npm ci --no-audit --no-fund --loglevel=error
 	go test -count=1 -v -run '^TestOracles$$' ./services/internal/match/rating -args -oracle \
 		'node $(CURDIR)/services/internal/match/rating/oracle/oracle.js'
+# Players of hidden skill climb a ladder.
+check-ladder:
+	go test -count=1 -v -timeout 60m -run '^TestLadder$$' ./test/quality -args -ladder $(or $(PLAYERS),2000)
 # As root, with a kernel that has netem, the delay is set with tc, and what else the machine does waits.
 check-delay:
 	go test -count=1 -v -run '^TestDelay$$' ./services/beacon -args -delay
@@ -140,7 +143,7 @@ $(addprefix $(TOOLS)/,buf protoc-gen-go golangci-lint caddy):
 sdk: $(call parts,sdk,typescript cpp csharp unity unreal godot conformance) ## Build and test the SDKs, and pack them into bin/sdk/
 ## PART=typescript,cpp,csharp,unity,unreal,godot,conformance: some of them
 # With the samples of all languages, and a page in Chromium.
-sdk-typescript: redis build browser typescript sdk-csharp sdk-cpp
+sdk-typescript: redis build browser typescript sdk-csharp sdk-cpp sdk-godot
 	$(call build,bin/samples/,./pkg/client/samples/...)
 	@cd sdk/typescript && npm test --silent
 .PHONY: typescript

@@ -58,7 +58,7 @@ member is optional. Properties are in Base64. Instead of "wait", in seconds, "cr
 
     [{"id": "a", "attributes": {"skill": 1200}, "properties": {"party": "cmVk"}, "wait": 12.5}]
 
-Backfill tickets have the same members, "connection" and "version", and as "players" who is in the game:
+Backfill tickets have the same members, "connection" and "version", and as "players" the players in the game:
 
     [{"id": "game", "attributes": {"open": 2, "skill": 1250}, "connection": "10.0.0.1:7777",
       "players": [{"id": "ada", "team": "red"}]}]
@@ -135,7 +135,7 @@ func (c FunctionTest) Validate() error {
 		func(file string) bool { return file != "-" })
 	switch {
 	case c.Capture != "" && (c.Tickets+c.Config+c.Backfills != "" || c.Generate != 0 || len(c.Explain) > 0):
-		return errors.New("--capture has tickets and settings of its own, and says who is asked about")
+		return errors.New("--capture has tickets and settings of its own, and names the tickets that are explained")
 	case c.Capture != "":
 		return nil
 	case (c.Tickets == "") == (c.Generate == 0):

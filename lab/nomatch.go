@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/cmd/mm/format"
 )
 
 // whyNone says why a function made no match of tickets.
@@ -14,9 +15,9 @@ func whyNone(r *report, config *pb.Config, tickets []*pb.Ticket, explanations []
 		return "the function was not run, since no pool has a ticket" + whyOutside(config, tickets)
 	}
 	if r.Proposed > 0 {
-		return fmt.Sprintf("none of %d proposals can be used", r.Proposed)
+		return fmt.Sprintf("of %s none can be used", format.Plural(r.Proposed, "proposal"))
 	}
-	why := fmt.Sprintf("the function proposed nothing for %d tickets", r.Tickets-r.Outside)
+	why := "the function proposed nothing for " + format.Plural(r.Tickets-r.Outside, "ticket")
 	var reasons []string
 	for _, e := range explanations {
 		reasons = append(reasons, e.GetReason())

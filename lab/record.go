@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/cmd/mm/format"
 	"matchmaker.dev/services/lab/recording"
 )
 
@@ -22,7 +23,7 @@ type Record struct {
 
 // Help is what the parser prints.
 func (Record) Help() string {
-	return `"mm record" is "mm record start", whose flags "mm record start --help" tells.
+	return `"mm record" is "mm record start"; "mm record start --help" has its flags.
 
 Examples:
 
@@ -44,7 +45,7 @@ func (recordStart) Help() string {
 matches that they get. Tickets, players and matches have numbers in the file, and no names. "mm simulate" plays a
 recording. A developer's token is needed, and the role Support is enough.
 
-With --properties it records what only functions understand, which may tell who somebody is. So the list of players is
+With --properties it records what only functions understand, which may identify a player. So the list of players is
 kept, by which "mm record erase" finds a player. The role Manager or Owner is needed, unless the project's settings say
 that Support sees properties.
 
@@ -126,7 +127,7 @@ func (c recordStart) Run(ctx Untimed, t *Terminal) (err error) {
 		err = nil
 	}
 	if r.gaps > 0 {
-		t.Note("events may be missing, %d times", r.gaps)
+		t.Note("events may be missing: %s", format.Plural(r.gaps, "time"))
 	}
 	return err
 }
@@ -247,9 +248,10 @@ func (r *recorder) size() int64 {
 }
 
 func (r *recorder) String() string {
-	text := fmt.Sprintf("%d tickets, %d players, %d matches", r.tickets.last, r.players.last, r.matches.last)
+	text := format.Plural(r.tickets.last, "ticket") + ", " + format.Plural(r.players.last, "player") + ", " +
+		format.Plural(r.matches.last, "match")
 	if r.unknown > 0 {
-		text += fmt.Sprintf("; %d tickets had ended before they were read", r.unknown)
+		text += "; ended before they were read: " + format.Plural(r.unknown, "ticket")
 	}
 	return text
 }

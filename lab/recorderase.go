@@ -17,9 +17,9 @@ type recordErase struct {
 }
 
 func (recordErase) Help() string {
-	return `Of the player's tickets only that they came is left in the file, and what became of them; "mm simulate" leaves
-them out. That is so for those who were in a party with the player, too. The list of players loses the player. The
-command may be repeated, and works on files of this machine alone: copies of them are yours to find.
+	return `Of the player's tickets, also with other players, the file keeps when they came and how they ended; "mm
+simulate" leaves them out. The list of players loses the player. The command may be repeated, and works on files of this
+machine alone: copies of them are yours to find.
 
 Example: mm record erase day.mmrec ada --players day.players`
 }

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/cmd/mm/format"
 	"matchmaker.dev/services/internal/platform/textfile"
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/lab/dryrun"
@@ -152,8 +153,8 @@ func (c Simulate) simulate(
 				return fmt.Errorf("%s: %w", scenario.Name, err)
 			}
 			if recorded != nil && recorded.Unknown+recorded.Gaps > 0 {
-				t.Note("%s: %d tickets of the recording are left out, since their attributes are not known; "+
-					"events may be missing, %d times", scenario.Name, recorded.Unknown, recorded.Gaps)
+				t.Note("%s: left out of the recording, since their attributes are not known: %s; events may be missing: %s",
+					scenario.Name, format.Plural(recorded.Unknown, "ticket"), format.Plural(recorded.Gaps, "time"))
 			}
 			return nil
 		})
@@ -188,10 +189,11 @@ func (c Simulate) whyNone(
 	case r.Tickets == 0:
 		return "no player came", nil
 	case r.Proposed > 0:
-		return fmt.Sprintf("of %d proposals none is a match of measured tickets; there was no server %d times, %d "+
-			"allocations failed, and %d matches were declined", r.Proposed, r.Full, r.Refused, r.Declined), nil
+		return fmt.Sprintf("of %s none is a match of measured tickets; there was no server %s, and %s failed; declined: %s",
+			format.Plural(r.Proposed, "proposal"), format.Plural(r.Full, "time"), format.Plural(r.Refused, "allocation"),
+			format.Plural(r.Declined, "match")), nil
 	case r.Scenario.Recording != "":
-		return fmt.Sprintf("no function proposed one for %d tickets", r.Tickets), nil
+		return "no function proposed one for " + format.Plural(r.Tickets, "ticket"), nil
 	}
 	now := t.Now().Truncate(time.Millisecond)
 	var tickets []*pb.Ticket

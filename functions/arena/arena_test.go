@@ -251,7 +251,7 @@ func TestBadSettingsFailTheRun(t *testing.T) {
 		`{"roles":{"tank":{}},"players":1}`:           `settings: "roles.tank.value" must be the value of the players' attribute`,
 		`{"roles":{"tank":{"value":1,"places":0}}}`:   `settings: "roles.tank.places" must be 1 or more`,
 		`{"roles":{"tank":{"value":1,"places":3}}}`:   `settings: "roles" must have as many places as a game has players`,
-		`{"roles":{"a":{"value":1},"b":{"value":1}}}`: `settings: "roles.b.value" must not be that of a`,
+		`{"roles":{"a":{"value":1},"b":{"value":1}}}`: `settings: "roles.b.value" must not be the value of a`,
 		`{"size":4}`: `settings: "size" is not a setting of this function, ` +
 			`which has attribute, pool, players, least, early, window, widen, maxWindow, timeout, role, roles, measure`,
 		`{"pool":"casual"}`: `the config has no pool "casual", only ranked`,

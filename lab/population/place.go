@@ -1,4 +1,4 @@
-// Package population generates players who come to play: when they come, with which attributes, from where and with
+// Package population generates players that come to play: when they come, with which attributes, from where and with
 // which latencies, in parties of which sizes, and how long they wait before they leave. The same seed gives the same
 // players again. Figures that are not asked for come from the sources that docs/quality.md names.
 package population

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// A list of players is what a recording leaves out: who they are. It is a file of its own, which may be kept elsewhere,
+// A list of players is what a recording leaves out: their ids. It is a file of its own, which may be kept elsewhere,
 // and without which no player is found in the recording. Its first line has the recording's id. Each other line has
-// the number of a player, a tab, and who that is.
+// the number of a player, a tab, and the id.
 const playersBegin = "mmplayers "
 
 // maxLine is more than a line of a list has.

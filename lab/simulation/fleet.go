@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"matchmaker.dev/services/internal/match/cycle"
 	"matchmaker.dev/services/internal/match/definition"
 	"matchmaker.dev/services/lab/population"
 )
@@ -38,8 +39,8 @@ func (w *world) newFleet(name string, of Fleet) *fleet {
 }
 
 // fleetOf is where a match gets its server: its function may have chosen another fleet than the config's, or a region.
-func (w *world) fleetOf(c *candidate) *fleet {
-	name := c.Origin.config.GetHosting().GetFleet()
+func (w *world) fleetOf(c *cycle.Candidate) *fleet {
+	name := c.Origin.Config.GetHosting().GetFleet()
 	if chosen := c.GetHosting().GetFleet(); chosen != "" {
 		name = chosen
 	}
@@ -68,16 +69,16 @@ func (f *fleet) allocate(m *match) {
 	f.used++
 	f.inUse++
 	f.counts.Servers, f.result.Servers = max(f.counts.Servers, f.used), max(f.result.Servers, f.inUse)
-	allocated := f.now.Add(seconds(f.Allocation, f.random))
+	allocated := f.Now.Add(seconds(f.Allocation, f.random))
 	if f.Errors > 0 && f.random.Float64() < f.Errors {
-		f.agenda.plan(allocated, func() {
+		f.Agenda.Plan(allocated, func() {
 			f.fail(m)
 			f.free()
 		})
 		return
 	}
 	ends := allocated.Add(seconds(f.Game, f.random))
-	f.agenda.plan(allocated, func() {
+	f.Agenda.Plan(allocated, func() {
 		f.assign(m)
 		if m.game == nil {
 			m.game = f.openOwn(m)
@@ -86,7 +87,7 @@ func (f *fleet) allocate(m *match) {
 			m.game.begin(m, ends)
 		}
 	})
-	f.agenda.plan(ends.Add(seconds(f.Restart, f.random)), f.free)
+	f.Agenda.Plan(ends.Add(seconds(f.Restart, f.random)), f.free)
 }
 
 // fail ends a match that gets no server.
@@ -97,13 +98,13 @@ func (f *fleet) fail(m *match) {
 		m.game.end()
 	}
 	for _, t := range m.tickets {
-		if m.Origin.config.GetHosting().GetOnAllocationError() == definition.Requeue {
+		if m.Origin.Config.GetHosting().GetOnAllocationError() == definition.Requeue {
 			f.wait(t)
 		} else {
 			f.end(t, Failed)
 		}
 	}
-	f.touch()
+	f.Touch()
 }
 
 // free takes a server back.
@@ -116,12 +117,10 @@ func (f *fleet) free() {
 		f.allocate(next)
 		return
 	}
-	for _, c := range f.configs {
-		for _, s := range c.segments {
-			s.EndPause()
-		}
+	for s := range f.Segments {
+		s.EndPause()
 	}
-	f.touch()
+	f.Touch()
 }
 
 // seconds draws a time.

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/match/cycle"
 )
 
 // game is a running game with a backfill ticket, which its function or its server created. Its server says how many
@@ -69,10 +70,10 @@ func (w *world) newGame(m *match, contents *pb.Backfill) *game {
 	if contents != nil {
 		backfill = proto.CloneOf(contents)
 	}
-	backfill.Id, backfill.Created = "g"+strconv.Itoa(w.opened), w.now.UnixMilli()
+	backfill.Id, backfill.Created = "g"+strconv.Itoa(w.opened), w.Now.UnixMilli()
 	backfill.Version, backfill.Generation = 1, 1
-	backfill.Queue = new(m.Origin.config.GetQueue())
-	g := &game{world: w, at: w.fleetOf(m.candidate), backfill: backfill}
+	backfill.Queue = new(m.Origin.Config.GetQueue())
+	g := &game{world: w, at: w.fleetOf(m.Candidate), backfill: backfill}
 	w.games[backfill.GetId()] = g
 	g.show()
 	return g
@@ -99,16 +100,16 @@ func means(tickets []*ticket) (names []string, values []float64) {
 // takes it.
 func (g *game) show() {
 	if g.asking == nil {
-		_ = g.backfills.Put(g.backfill)
+		_ = g.Backfills.Put(g.backfill)
 	}
 }
 
 // hide hides the game from functions.
-func (g *game) hide() { g.backfills.Drop(g.backfill.GetId()) }
+func (g *game) hide() { g.Backfills.Drop(g.backfill.GetId()) }
 
 // fillable reports whether a proposal may give its tickets to a game: it must be as the function saw it, and none of
 // the players may be there.
-func (w *world) fillable(c *candidate) bool {
+func (w *world) fillable(c *cycle.Candidate) bool {
 	filling := c.GetFilling()
 	if filling.GetBackfill() == "" {
 		return true
@@ -179,13 +180,13 @@ func (m *match) joining() (all []joining) {
 
 // expect lets the server approve the proposed tickets.
 func (g *game) expect() {
-	g.agenda.plan(g.now.Add(seconds(g.at.Approval, g.at.random)), g.approve)
+	g.Agenda.Plan(g.Now.Add(seconds(g.at.Approval, g.at.random)), g.approve)
 }
 
 // begin begins the game, whose first players have their connection now.
 func (g *game) begin(m *match, ends time.Time) {
 	g.allocated, g.ends = true, ends
-	g.agenda.plan(ends, g.end)
+	g.Agenda.Plan(ends, g.end)
 	g.stay(m.joining())
 	if g.at.Roster {
 		g.say()
@@ -205,8 +206,8 @@ func (g *game) stay(tickets []joining) {
 			if g.at.Stay.IsZero() {
 				continue
 			}
-			if leaves := g.now.Add(seconds(g.at.Stay, g.at.random)); leaves.Before(g.ends) {
-				g.agenda.plan(leaves, func() { g.lose(p.GetId()) })
+			if leaves := g.Now.Add(seconds(g.at.Stay, g.at.random)); leaves.Before(g.ends) {
+				g.Agenda.Plan(leaves, func() { g.lose(p.GetId()) })
 			}
 		}
 	}
@@ -246,7 +247,7 @@ func (g *game) update() {
 	g.lacks, g.untold = 0, false
 	g.release()
 	g.show()
-	g.touch()
+	g.Touch()
 }
 
 // rosterPlayer is a player in a game.
@@ -293,7 +294,7 @@ func (g *game) approve() {
 	}
 	g.change(func(b *pb.Backfill) { g.join(b, joined) })
 	g.show()
-	g.touch()
+	g.Touch()
 }
 
 // join adds players to the game, as the service does until the server names them anew.
@@ -318,7 +319,7 @@ func (g *game) end() {
 		g.wait(t.ticket)
 	}
 	if len(g.proposed) > 0 {
-		g.touch()
+		g.Touch()
 	}
 }
 
@@ -348,5 +349,5 @@ func (g *game) release() {
 	for _, t := range m.tickets {
 		g.wait(t)
 	}
-	g.touch()
+	g.Touch()
 }

@@ -5,12 +5,13 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"matchmaker.dev/services/director/schedule"
+	"matchmaker.dev/services/internal/match/cycle"
+	"matchmaker.dev/services/internal/match/schedule"
 )
 
-// claimable reports whether all tickets of a proposal wait, no player is in two of them, and the game that they would
+// Claimable reports whether all tickets of a proposal wait, no player is in two of them, and the game that they would
 // join has not changed.
-func (w *world) claimable(c *candidate) bool {
+func (w *world) Claimable(c *cycle.Candidate) bool {
 	if !w.fillable(c) {
 		return false
 	}
@@ -35,7 +36,7 @@ func (w *world) claimable(c *candidate) bool {
 
 // match is a match whose tickets are claimed.
 type match struct {
-	*candidate
+	*cycle.Candidate
 	tickets []*ticket
 	at      time.Time
 	hosted  bool
@@ -44,21 +45,21 @@ type match struct {
 	ended   bool  // before its players answered
 }
 
-// claim claims the tickets of a proposal. If hosting has no server for it, it is refused, and its segment rests, as in
+// Claim claims the tickets of a proposal. If hosting has no server for it, it is refused, and its segment rests, as in
 // a director.
-func (w *world) claim(c *candidate) (claimed bool) {
+func (w *world) Claim(c *cycle.Candidate) (claimed bool) {
 	account := c.Origin.Account()
 	account.Charge(schedule.ClaimCost)
 	joins := c.GetFilling().GetBackfill()
-	m := &match{candidate: c, at: w.now,
-		hosted: c.Origin.config.GetHosting() != nil && c.GetError() == "" && joins == ""}
+	m := &match{Candidate: c, at: w.Now,
+		hosted: c.Origin.Config.GetHosting() != nil && c.GetError() == "" && joins == ""}
 	if f := w.fleetOf(c); m.hosted && f.full() {
 		w.result.Full++
 		f.counts.Full++
-		c.Origin.Rest(w.now)
+		c.Origin.Rest(w.Now)
 		return false
 	}
-	account.Found(w.now)
+	account.Found(w.Now)
 	for _, id := range c.Tickets {
 		t := w.tickets[id]
 		w.withdraw(t)
@@ -70,11 +71,11 @@ func (w *world) claim(c *candidate) (claimed bool) {
 		for _, t := range m.tickets {
 			w.end(t, Failed)
 		}
-	case joins != "" && c.Origin.config.GetAcceptance() > 0:
+	case joins != "" && c.Origin.Config.GetAcceptance() > 0:
 		w.games[joins].ask(m)
 	case joins != "":
 		w.games[joins].propose(m)
-	case c.Origin.config.GetAcceptance() > 0:
+	case c.Origin.Config.GetAcceptance() > 0:
 		w.ask(m)
 	default:
 		w.host(m)
@@ -88,7 +89,7 @@ func (w *world) host(m *match) {
 	case m.joins != nil:
 		m.joins.propose(m)
 	case m.hosted:
-		w.fleetOf(m.candidate).allocate(m)
+		w.fleetOf(m.Candidate).allocate(m)
 	default:
 		w.assign(m)
 	}
@@ -99,7 +100,7 @@ func (w *world) assign(m *match) {
 	measured, wait := false, 0.0
 	for _, t := range m.tickets {
 		measured = measured || t.measured
-		wait += w.now.Sub(t.created).Seconds() / float64(len(m.tickets))
+		wait += w.Now.Sub(t.created).Seconds() / float64(len(m.tickets))
 		w.end(t, Matched)
 	}
 	if measured {
@@ -155,7 +156,7 @@ const never = time.Duration(math.MaxInt64)
 // is over.
 func (w *world) ask(m *match) {
 	w.result.Asked++
-	over := time.Duration(m.Origin.config.GetAcceptance()) * time.Millisecond
+	over := time.Duration(m.Origin.Config.GetAcceptance()) * time.Millisecond
 	accepted, declined := time.Duration(0), never // by all, and by the first
 	declines := make([]time.Duration, len(m.tickets))
 	silent := make([]bool, len(m.tickets))
@@ -175,7 +176,7 @@ func (w *world) ask(m *match) {
 		}
 		declined = min(declined, declines[i])
 	}
-	w.agenda.plan(w.now.Add(min(accepted, declined, over)), func() {
+	w.Agenda.Plan(w.Now.Add(min(accepted, declined, over)), func() {
 		if m.ended {
 			return
 		}
@@ -198,7 +199,7 @@ func (w *world) ask(m *match) {
 			}
 			w.wait(t)
 		}
-		w.touch()
+		w.Touch()
 	})
 }
 

@@ -239,7 +239,7 @@ func (p *part) join() {
 // mark is the state of the world now, if it is wanted.
 func (w *world) mark(at time.Duration, wanted bool) mark {
 	m := mark{at: at, waits: len(w.result.Waits), matches: len(w.result.Matches), counts: *w.result, largest: w.largest}
-	w.largest = w.index.Len()
+	w.largest = w.Index.Len()
 	if wanted {
 		m.state = w.describe(w.began.Add(at))
 	}
@@ -248,22 +248,12 @@ func (w *world) mark(at time.Duration, wanted bool) mark {
 
 // describe tells the state from all others, if nothing is under way: whatever is, ends soon.
 func (w *world) describe(now time.Time) string {
-	if len(w.pending.list) > 0 || len(w.games) > 0 || w.inUse > 0 {
+	if len(w.games) > 0 || w.inUse > 0 {
 		return ""
 	}
-	var text []byte
-	for _, c := range w.configs {
-		for _, s := range c.segments {
-			if !s.Idle() {
-				return ""
-			}
-			text = s.AppendMark(text, now)
-		}
-	}
-	for _, f := range w.functions {
-		if f.session != nil && f.session.Tickets() > 0 {
-			return ""
-		}
+	text, settled := w.AppendMark(nil, now)
+	if !settled {
+		return ""
 	}
 	numbers := make([]int, 0, len(w.tickets))
 	for _, t := range w.tickets {
@@ -273,7 +263,6 @@ func (w *world) describe(now time.Time) string {
 		numbers = append(numbers, t.number)
 	}
 	slices.Sort(numbers)
-	text = w.budget.AppendMark(text)
 	for _, number := range numbers {
 		text = binary.BigEndian.AppendUint64(text, uint64(number))
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/match/cycle"
 	"matchmaker.dev/services/lab/population"
 )
 
@@ -27,23 +28,10 @@ type Scenario struct {
 }
 
 // Service is how the service is set up, and how fast it is.
-type Service struct {
-	// MinInterval, MaxInterval, Window and Cores are the settings of the director of these names. WaitLimit is for how
-	// long a ticket may wait.
-	MinInterval, MaxInterval, Window, WaitLimit time.Duration
-	Cores                                       float64
-	// Run is how long it takes from the start of a run until its proposals are evaluated, and Cost the processor time
-	// that it is charged. Budget is what the function is told that it has.
-	Run, Cost, Budget time.Duration
-}
+type Service = cycle.Service
 
 // Defaults are the settings' defaults, and what a machine with two cores takes for small pools.
-func Defaults() Service {
-	return Service{
-		MinInterval: 10 * time.Millisecond, MaxInterval: time.Second, Window: 20 * time.Millisecond, WaitLimit: time.Hour,
-		Cores: 1, Run: 4 * time.Millisecond, Cost: time.Millisecond, Budget: 5 * time.Second,
-	}
-}
+func Defaults() Service { return cycle.Defaults() }
 
 // Fleet is where matches of configs with hosting get their servers. The distributions are in seconds.
 type Fleet struct {

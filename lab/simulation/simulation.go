@@ -117,7 +117,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 
 // explain says when a simulation failed.
 func (w *world) explain(err error) error {
-	return fmt.Errorf("after %s, with %d tickets that wait: %w", w.passed().Round(time.Millisecond), w.index.Len(), err)
+	return fmt.Errorf("after %s, with %d tickets that wait: %w", w.passed().Round(time.Millisecond), w.Index.Len(), err)
 }
 
 // digest tells apart which players came when.

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/director/schedule"
-	"matchmaker.dev/services/internal/match/pool"
+	"matchmaker.dev/services/internal/match/cycle"
+	"matchmaker.dev/services/internal/sandbox"
 )
 
 // began is when virtual time begins, but for the hour.
@@ -20,32 +20,26 @@ var began = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 // world is a simulation under way.
 type world struct {
 	*Scenario
+	*cycle.Cycles
 	ctx      context.Context
 	seed     uint64
 	progress func(done, all time.Duration)
 	result   *Result
 
-	began, now time.Time
-	agenda     agenda
-	ahead      *ahead
-	coming     *comer // the next one; nil when all have come
+	began  time.Time
+	ahead  *ahead
+	coming *comer // the next one; nil when all have come
 
-	index     *pool.Index
-	backfills *pool.Backfills
-	tickets   map[string]*ticket
-	measure   int // measured tickets that have not ended
-	games     map[string]*game
-	opened    int // games
+	tickets map[string]*ticket
+	measure int // measured tickets that have not ended
+	games   map[string]*game
+	opened  int // games
 
-	functions map[string]*function
-	configs   []*config
-	budget    *schedule.Budget
-	pending   pending
+	functions []*function
 	// others is the fleet of matches whose fleet has no name in the scenario. inUse is how many servers of all are.
 	fleets  map[string]*fleet
 	others  *fleet
 	inUse   int
-	wake    time.Time // when the schedule is to be looked at
 	steps   int
 	part    *part // nil if the whole is simulated in one piece
 	largest int   // how many tickets waited at most since the last mark of the part
@@ -62,37 +56,63 @@ type ticket struct {
 	measured  bool
 }
 
+// mostRun is how long a run may really take. What it takes in virtual time is the scenario's.
+const mostRun = time.Minute
+
+// function is an instance of a function.
+type function struct {
+	*cycle.Function
+	close func()
+}
+
+func startFunction(ctx context.Context, box *sandbox.Supervisor, module []byte) (*function, error) {
+	m, _, err := box.Load(ctx, "", module)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.Manifest.Check(); err != nil {
+		box.Release(m)
+		return nil, err
+	}
+	instance, err := box.Start(ctx, m, "simulation", func(string) {})
+	if err != nil {
+		box.Release(m)
+		return nil, err
+	}
+	return &function{cycle.NewFunction(instance, &m.Manifest), func() {
+		instance.Close()
+		box.Release(m)
+	}}, nil
+}
+
 func newWorld(ctx context.Context, o *Options, p *part) (*world, error) {
 	s := o.Scenario
 	w := &world{
 		Scenario: s, ctx: ctx, seed: o.Seed, progress: o.Progress,
-		result: &Result{Scenario: s, Seed: o.Seed},
-		began:  began.Add(time.Duration(s.Population.Hour * float64(time.Hour)).Truncate(time.Millisecond)),
-		index:  pool.New(), tickets: map[string]*ticket{}, functions: map[string]*function{},
-		backfills: pool.NewBackfills(), games: map[string]*game{}, fleets: map[string]*fleet{},
-		budget: schedule.NewBudget(s.Service.Cores),
+		result:  &Result{Scenario: s, Seed: o.Seed},
+		began:   began.Add(time.Duration(s.Population.Hour * float64(time.Hour)).Truncate(time.Millisecond)),
+		tickets: map[string]*ticket{}, games: map[string]*game{}, fleets: map[string]*fleet{},
 	}
-	w.now = w.began
 	w.others = w.newFleet("", s.Fleet)
 	for name, of := range s.Fleets {
 		w.fleets[name] = w.newFleet(name, of)
 	}
-	w.index.KeepOwners()
+	functions := map[string]*cycle.Function{}
 	for name, module := range s.Functions {
 		f, err := startFunction(ctx, o.Box, module)
 		if err != nil {
 			w.close()
 			return nil, fmt.Errorf("functions.%s: %w", name, err)
 		}
-		w.functions[name] = f
+		functions[name] = f.Function
+		w.functions = append(w.functions, f)
 	}
-	for _, c := range s.Configs {
-		one := &config{Config: c, function: w.functions[c.GetFunction()]}
-		if err := one.divide(w.budget.Account(c.GetId()).First()); err != nil {
-			w.close()
-			return nil, fmt.Errorf("configs.%s: %w", c.GetId(), err)
-		}
-		w.configs = append(w.configs, one)
+	var err error
+	w.Cycles, err = cycle.New(cycle.Options{Service: s.Service, Seed: o.Seed, Began: w.began, Configs: s.Configs,
+		Functions: functions, Claims: w, Longest: mostRun})
+	if err != nil {
+		w.close()
+		return nil, err
 	}
 	source := o.Source
 	if source == nil {
@@ -117,7 +137,7 @@ func (w *world) close() {
 }
 
 // passed is how much time has passed.
-func (w *world) passed() time.Duration { return w.now.Sub(w.began) }
+func (w *world) passed() time.Duration { return w.Now.Sub(w.began) }
 
 // over reports whether nothing more is measured.
 func (w *world) over() bool {
@@ -139,16 +159,18 @@ func (w *world) run() error {
 		if err := w.ctx.Err(); err != nil {
 			return err
 		}
-		next := w.next()
+		comes := time.Time{}
+		if w.coming != nil {
+			comes = w.began.Add(w.coming.At)
+		}
+		next := w.Next(comes)
 		if w.part != nil && w.part.pass(next) {
 			break
 		}
-		w.now = next
-		w.happen()
-		w.evaluate()
-		if err := w.start(); err != nil {
+		if err := w.Step(w.ctx, next, w.come); err != nil {
 			return err
 		}
+		w.result.Runs, w.result.Kept, w.result.Proposed = w.Counts.Runs, w.Counts.Kept, w.Counts.Proposed
 		w.report()
 	}
 	w.count()
@@ -157,11 +179,7 @@ func (w *world) run() error {
 
 // count notes what the fleets with names did, and what functions overlooked.
 func (w *world) count() {
-	for _, name := range slices.Sorted(maps.Keys(w.functions)) {
-		if overlooks := w.functions[name].overlooks; overlooks != "" {
-			w.result.Overlooked = append(w.result.Overlooked, "function "+name+": "+overlooks)
-		}
-	}
+	w.result.Overlooked = w.Overlooked()
 	if len(w.fleets) == 0 {
 		return
 	}
@@ -171,35 +189,11 @@ func (w *world) count() {
 	}
 }
 
-// next is when there is something to do.
-func (w *world) next() time.Time {
-	at := w.wake
-	if w.coming != nil {
-		if comes := w.began.Add(w.coming.At); at.IsZero() || comes.Before(at) {
-			at = comes
-		}
-	}
-	if planned, more := w.agenda.next(); more && (at.IsZero() || planned.Before(at)) {
-		at = planned
-	}
-	if at.Before(w.now) {
-		return w.now
-	}
-	return at
-}
-
-// happen lets happen what is due.
-func (w *world) happen() {
-	for w.coming != nil && !w.began.Add(w.coming.At).After(w.now) {
+// come lets tickets come that are due.
+func (w *world) come() {
+	for w.coming != nil && !w.began.Add(w.coming.At).After(w.Now) {
 		w.arrive(w.coming)
 		w.coming = w.ahead.take()
-	}
-	for {
-		at, more := w.agenda.next()
-		if !more || at.After(w.now) {
-			return
-		}
-		w.agenda.take()()
 	}
 }
 
@@ -210,7 +204,7 @@ func (w *world) arrive(a *comer) {
 	r.Tickets++
 	r.Players += max(1, len(a.Ticket.GetPlayers()))
 	t := &ticket{
-		comer: a, created: w.now, measured: a.At >= w.Measure.From && a.At < w.to(),
+		comer: a, created: w.Now, measured: a.At >= w.Measure.From && a.At < w.to(),
 	}
 	if t.body == nil {
 		return
@@ -223,16 +217,16 @@ func (w *world) arrive(a *comer) {
 	if a.Patience > 0 {
 		patience = min(patience, a.Patience)
 	}
-	w.agenda.planFor(t, w.now.Add(patience), func() {
+	w.Agenda.PlanUnless(&t.ended, w.Now.Add(patience), func() {
 		t.impatient = true
 		if t.waits {
 			w.leave(t)
 		}
 	})
 	w.wait(t)
-	w.largest = max(w.largest, w.index.Len())
+	w.largest = max(w.largest, w.Index.Len())
 	r.Largest = max(r.Largest, w.largest)
-	w.touch()
+	w.Touch()
 }
 
 // wait lets a ticket wait, or wait again.
@@ -241,7 +235,7 @@ func (w *world) wait(t *ticket) {
 		w.end(t, Left)
 		return
 	}
-	t.waits = w.index.Put(t.id, t.body) == nil // the body was made here
+	t.waits = w.Index.Put(t.id, t.body) == nil // the body was made here
 }
 
 // leave ends a ticket that waits.
@@ -253,7 +247,7 @@ func (w *world) leave(t *ticket) {
 // withdraw takes a ticket out of the index.
 func (w *world) withdraw(t *ticket) {
 	t.waits = false
-	w.index.Drop(t.id)
+	w.Index.Drop(t.id)
 }
 
 // end ends a ticket.
@@ -265,7 +259,7 @@ func (w *world) end(t *ticket, how Outcome) {
 	}
 	w.measure--
 	w.result.Waits = append(w.result.Waits, Wait{
-		Arrived: t.At.Seconds(), Seconds: w.now.Sub(t.created).Seconds(), Value: w.value(t),
+		Arrived: t.At.Seconds(), Seconds: w.Now.Sub(t.created).Seconds(), Value: w.value(t),
 		Players: max(1, len(t.Ticket.GetPlayers())), Outcome: how,
 	})
 }
@@ -282,27 +276,12 @@ func attribute(names []string, values []float64, name string) float64 {
 	return math.NaN()
 }
 
-// touch notes for all segments that the next run may see something else.
-func (w *world) touch() {
-	for _, c := range w.configs {
-		for _, s := range c.segments {
-			s.Touch()
-		}
-	}
-}
-
 // report reports the progress now and then.
 func (w *world) report() {
 	const every = 4096
 	if w.steps++; w.steps%every == 0 && w.progress != nil {
 		w.progress(min(w.passed(), w.Population.Duration), w.Population.Duration)
 	}
-}
-
-// seedOf is the seed of one of the runs that start now: it does not depend on what happened before.
-func (w *world) seedOf(number int) uint64 {
-	const most = 1 << 16 // runs in a millisecond
-	return rand.NewPCG(w.seed, uint64(w.now.UnixMilli())*most+uint64(number)).Uint64()
 }
 
 // drawFor returns random numbers that belong to a ticket: whatever else happens, they are the same.

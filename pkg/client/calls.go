@@ -35,7 +35,7 @@ func (c *Client) MyParty(ctx context.Context, onBehalfOf string) (*Party, error)
 // GetParty: Read a party.
 //
 // With its ETag in `If-None-Match` and `Prefer: wait`, the answer comes when the party has changed, or is 304. Each
-// request of a member says that it is there: one who is silent for long leaves.
+// request of a member says that it is there: a member that is silent for long leaves.
 func (c *Client) GetParty(ctx context.Context, partyID string, onBehalfOf string) (*Party, error) {
 	return ask[Party](ctx, c, plainCall{
 		method: http.MethodGet, path: "v1/parties/{partyId}",
@@ -126,9 +126,10 @@ func (c *Client) ExplainTicket(ctx context.Context, ticketID string) (*TicketExp
 
 // ListQueues: List the queues.
 //
-// All queues that a config serves or in which tickets wait, by name, up to 256, and how many wait in each. It is from
-// the index of a runner, and a second old at most: all who ask get the same answer. It counts as a list of tickets
-// that wait, and is refused as such.
+// All queues that a config serves or in which tickets wait, by name, and how many wait in each. Of more than 256,
+// those are left out that no config serves and where the fewest tickets wait. It is from the index of a runner, and a
+// second old at most: all requests get the same answer. It counts as a list of tickets that wait, and is refused as
+// such.
 func (c *Client) ListQueues(ctx context.Context) (*QueueList, error) {
 	return ask[QueueList](ctx, c, plainCall{
 		method: http.MethodGet, path: "v1/queues",
@@ -209,6 +210,34 @@ func (c *Client) ConfigHistory(ctx context.Context, configID string) ([]ConfigCh
 		repeatable: true,
 	}, &answer)
 	return answer.List, err
+}
+
+// StartSimulation: Try a config on the last hour.
+//
+// Plays the config that is there, and the one of the body instead of it, over the tickets that came to their queue
+// within the last hour, in virtual time. The config is not put, and no player notices. Up to 7 other configs of the
+// queue play too. Every match has a server, and all players accept it, at once; there are no running games. Tickets
+// that left leave after the same time, all others wait. Runners know the tickets, without players, since they began to
+// host the project: of a large project the latest.
+//
+// A project has 2 at a time, and they may compute for 2 minutes in 10: more are answered 429. A function that cannot
+// be started, or fails, ends it. It ends as well if it is not read for half a minute. It is kept for an hour after it
+// was read last. The role Support needs `support.properties` in the settings of the project.
+func (c *Client) StartSimulation(ctx context.Context, body StartSimulation) (*Simulation, error) {
+	return ask[Simulation](ctx, c, plainCall{
+		method: http.MethodPost, path: "v1/simulations",
+		body:       body,
+		repeatable: true,
+	})
+}
+
+// GetSimulation: Read how far a simulation is, and its result.
+func (c *Client) GetSimulation(ctx context.Context, simulationID string) (*Simulation, error) {
+	return ask[Simulation](ctx, c, plainCall{
+		method: http.MethodGet, path: "v1/simulations/{simulationId}",
+		segments:   []string{simulationID},
+		repeatable: true,
+	})
 }
 
 // ErasePlayer: Erase what is stored of a player.
@@ -427,8 +456,7 @@ func (c *Client) RollbackFunction(ctx context.Context, functionName string, vers
 // ShadowFunction: Let an upload run in the shadow.
 //
 // Lets a version that is kept run in the shadow of the one that runs, or none for the version 0. It gets the same
-// runs, as far as there is room. What it proposes is compared, see `shadow` of the function, and nobody is matched by
-// it.
+// runs, as far as there is room. What it proposes is compared, see `shadow` of the function, and matches no ticket.
 func (c *Client) ShadowFunction(ctx context.Context, functionName string, version int64) (*Function, error) {
 	return ask[Function](ctx, c, plainCall{
 		method: http.MethodPost, path: "v1/functions/{functionName}/actions/shadow",
@@ -441,8 +469,8 @@ func (c *Client) ShadowFunction(ctx context.Context, functionName string, versio
 //
 // A version that is kept runs for some configs or queues, or in some blocks of time, until it is promoted or ended, or
 // until its deadline. It ends by itself if its runs fail and the other upload passes them. For the version that is the
-// canary already, the request changes who gets it and the deadline; with the version 0, the canary ends. When another
-// version is the canary, or no config could get it, the answer is 409.
+// canary already, the request changes its configs, queues or blocks, and the deadline; with the version 0, the canary
+// ends. When another version is the canary, or no config could get it, the answer is 409.
 func (c *Client) CanaryFunction(ctx context.Context, functionName string, body CanaryRequest) (*Function, error) {
 	return ask[Function](ctx, c, plainCall{
 		method: http.MethodPost, path: "v1/functions/{functionName}/actions/canary",
@@ -493,8 +521,8 @@ func (c *Client) RestartFunctions(ctx context.Context, functions ...string) ([]F
 //
 // Assigns all tickets that are proposed for the backfill ticket at this moment. A server calls this periodically while
 // it fills; once a second is enough, and what is far above is answered 429. Tickets that are not approved in time (20
-// s by default) go back to the pool, and the server gets no more until it speaks again. The answer names those who
-// join.
+// s by default) go back to the pool, and the server gets no more until its next request. The answer names the tickets
+// that join.
 func (c *Client) ApproveBackfill(ctx context.Context, backfillID string) (*BackfillTicket, error) {
 	return ask[BackfillTicket](ctx, c, plainCall{
 		method: http.MethodPost, path: "v2/backfill/{backfillId}/approvals",

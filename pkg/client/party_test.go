@@ -143,6 +143,22 @@ func TestPartiesOnTheWire(t *testing.T) {
 	}
 }
 
+// A player may have any id, though some look like an encoded one (RFC 8187).
+func TestHeadersNameAnyPlayer(t *testing.T) {
+	for player, want := range map[string]string{
+		"zoë": "zoë", "ütf-8'x": "ütf-8'x", "utf-8": "utf-8", "utf-8'x y": "UTF-8''utf-8%27x%20y",
+	} {
+		s := newService(t, reply{status: 200, body: partyJSON})
+		c, _ := newClient(t, s)
+		if _, err := c.MyParty(t.Context(), player); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.requests()[0].Header.Get("X-On-Behalf-Of"); got != want {
+			t.Errorf("%s: the header is %q, want %q", player, got, want)
+		}
+	}
+}
+
 func TestNextPartyWaitsForAChange(t *testing.T) {
 	s := newService(t, reply{status: 304}, reply{status: 304}, reply{status: 200, body: partyJSON}, reply{status: 404})
 	c, clock := newClient(t, s)

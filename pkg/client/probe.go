@@ -25,7 +25,7 @@ const (
 	nonceAt, echoEnd, receiptAt                          = 8, 48, 24
 	beaconAsks, beaconGreets, clientProves, beaconGrants = 1, 2, 3, 4
 	// rttAt is where a receipt has its round trip, in microseconds.
-	rttAt, shortestReceipt = 10, 40
+	rttAt, shortestGrant = 10, receiptAt + 40
 )
 
 var errOtherProtocol = errors.New("client: the region has a protocol that this version does not know")
@@ -79,31 +79,29 @@ func (p *udpProbe) beaconTrip() (time.Duration, string, error) {
 	question[len(beaconMagic)] = beaconAsks
 	nonce := question[nonceAt:receiptAt]
 	rand.Read(nonce)
-	is := func(kind byte) func([]byte) bool {
+	is := func(kind byte, shortest int) func([]byte) bool {
 		return func(a []byte) bool {
-			return len(a) >= echoEnd && string(a[:len(beaconMagic)]) == beaconMagic && a[len(beaconMagic)] == kind &&
+			return len(a) >= shortest && string(a[:len(beaconMagic)]) == beaconMagic && a[len(beaconMagic)] == kind &&
 				bytes.Equal(a[nonceAt:receiptAt], nonce)
 		}
 	}
-	greeting, err := p.ask(question[:], is(beaconGreets))
+	greeting, err := p.ask(question[:], is(beaconGreets, echoEnd))
 	if err != nil {
 		return 0, "", err
 	}
 	question[len(beaconMagic)] = clientProves
 	copy(question[receiptAt:], greeting[receiptAt:echoEnd])
-	grant, err := p.ask(question[:], is(beaconGrants))
+	grant, err := p.ask(question[:], is(beaconGrants, shortestGrant))
 	if err != nil {
 		return 0, "", err
 	}
 	receipt := grant[receiptAt:]
-	if len(receipt) < shortestReceipt {
-		return 0, "", errors.New("client: the beacon's receipt is too short")
-	}
 	rtt := time.Duration(binary.BigEndian.Uint32(receipt[rttAt:])) * time.Microsecond
 	return rtt, base64.RawURLEncoding.EncodeToString(receipt), nil
 }
 
-// ask sends a question and returns the answer that belongs to it. Late answers to earlier questions are skipped.
+// ask sends a question and returns the answer that belongs to it, which is no longer. Others, which are late or forged,
+// are skipped.
 func (p *udpProbe) ask(question []byte, isAnswer func([]byte) bool) ([]byte, error) {
 	if _, err := p.conn.Write(question); err != nil {
 		return nil, fmt.Errorf("client: region: %w", err)
@@ -113,7 +111,7 @@ func (p *udpProbe) ask(question []byte, isAnswer func([]byte) bool) ([]byte, err
 		if err != nil {
 			return nil, fmt.Errorf("client: region: %w", err)
 		}
-		if isAnswer(p.in[:n]) {
+		if n <= len(question) && isAnswer(p.in[:n]) {
 			return p.in[:n], nil
 		}
 	}

@@ -179,5 +179,8 @@ func onBehalfOf(player string) (http.Header, error) {
 			return nil, fmt.Errorf("client: player %q holds a control character", player)
 		}
 	}
+	if form := "utf-8'"; len(player) >= len(form) && strings.EqualFold(player[:len(form)], form) {
+		player = "UTF-8''" + url.PathEscape(player) // or it would be read as such a form (RFC 8187)
+	}
 	return http.Header{"X-On-Behalf-Of": {player}}, nil
 }

@@ -8,7 +8,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/fake"
 )
 
-// Five against five: ten players who are neighbours in skill, in two teams of about the same strength.
+// Five against five: ten players that are neighbours in skill, in two teams of about the same strength.
 func ExampleProposal_Team() {
 	five := matchfn.New(func(r *matchfn.Run) error {
 		skill := r.Attribute("skill")

@@ -7,8 +7,8 @@ import (
 	"matchmaker.dev/pkg/matchfn/fake"
 )
 
-// A property has any format that the game chooses. Here it is the name of the map that a player wants. Only players who
-// want the same map play together.
+// A property has any format that the game chooses. Here it is the map that a player wants. Only players that want the
+// same map play together.
 func ExampleRun_Property() {
 	f := matchfn.New(func(r *matchfn.Run) error {
 		wish := r.Property("map")

@@ -8,14 +8,14 @@ import (
 	"matchmaker.dev/pkg/matchfn/internal/message"
 )
 
-// BackfillPlayers says that the function reads who is in the running games: their teams, their roles, and those
+// BackfillPlayers says that the function reads the players in the running games: their teams, their roles, and those
 // attributes that [Players] names, with handles and ids if [PlayerHandles] and [PlayerIDs] say so. Without it
 // [Run.BackfillPlayers] fails the run.
 func BackfillPlayers() Option { return func(f *Function) { players(f).Backfills = true } }
 
 // RunRoster is the players in the running games of a run, which are its backfill tickets, as far as their servers say
 // who they are. They are numbered from 0, in the order of the backfill tickets. Columns have one element for each.
-// Players who joined since their server said it last have no team and no role, but the attributes of their ticket.
+// Players that joined since their server said it last have no team and no role, but the attributes of their ticket.
 type RunRoster struct{ run *Run }
 
 // BackfillPlayers returns the players in the running games. The function must declare them with the option
@@ -73,7 +73,7 @@ func (p RunRoster) Attribute(name string) []float64 {
 	return p.run.nan(p.Len())
 }
 
-// Handles returns the handles of the players. A player who waits as well has the same handle there: see
+// Handles returns the handles of the players. A player that waits as well has the same handle there: see
 // [RunPlayers.Handles].
 func (p RunRoster) Handles() []uint64 {
 	if m := p.run.manifest.Players; m != nil && !m.Handles {

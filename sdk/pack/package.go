@@ -43,7 +43,7 @@ var packages = []bundle{
 		{from: "sdk/cpp/include/matchmaker", to: "Source/Matchmaking/Public/matchmaker"},
 		{
 			from: "sdk/cpp/src", to: "Source/Matchmaking/Private/Core", rename: [2]string{".cc", ".cpp"},
-			without: []string{"curl.cc"}, // Unreal's HTTP sends
+			without: []string{"curl.cc", "udp.cc"}, // Unreal's HTTP and sockets send
 		},
 	}},
 	{name: "godot3", file: "matchmaker-godot3-VERSION.zip", folder: "addons/matchmaker/", from: godot("godot3")},

@@ -3,10 +3,11 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Matchmaker, MatchmakingError } from '@matchmaker/client'
+import { udp } from '@matchmaker/client/node'
 
 const say = (event, members = {}) => process.stdout.write(`${JSON.stringify({ event, ...members })}\n`)
 
-let matchmaker, search, party, time
+let matchmaker, search, party, time, latencies
 let cancelling = false
 /** Takes the token that was asked for. */
 let answerToken = () => {}
@@ -46,10 +47,11 @@ function start({ url, project, storage, scale = 1, clock = 0, epoch = Date.now()
       })
     },
     clock: time,
+    udp,
   }
   if (storage) options.storage = storageIn(storage)
   matchmaker = new Matchmaker(options)
-  say('ready', { language: 'typescript', can: ['player', 'party'] })
+  say('ready', { language: 'typescript', can: ['player', 'party', 'measure'] })
 }
 
 const sayError = ({ code, playerMessage }) => say('error', { code, player: playerMessage })
@@ -100,7 +102,12 @@ async function cancel() {
 const commands = {
   start,
   token: (c) => answerToken(c),
-  search: ({ queues, attributes }) => void follow(matchmaker.search({ queues, attributes })),
+  search: ({ queues, attributes, measured }) =>
+    void follow(matchmaker.search({ queues, attributes, ...(measured && { receipts: latencies }) })),
+  measure: async ({ network, probes, timeout }) => {
+    latencies = await matchmaker.measure({ network, probes, timeout })
+    say('latencies', { regions: latencies })
+  },
   restore: async () => {
     const left = await matchmaker.restore()
     if (left) void follow(left)

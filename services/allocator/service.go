@@ -55,7 +55,7 @@ type Options struct {
 // Bus is what an allocator needs of the bus: a *bus.Bus.
 type Bus interface {
 	ConsumeMatches(ctx context.Context, parallel int, handle bus.MatchHandler) error
-	PokeTickets(ctx context.Context, project string, position uint64)
+	PokeTickets(ctx context.Context, project string, position uint64, queues ...string)
 	Poke(ctx context.Context, project string, p *pb.Poke)
 	NotifyResults(ctx context.Context, project string, tickets []string, results []*pb.Assignment)
 }

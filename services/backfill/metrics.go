@@ -25,7 +25,7 @@ func newMetrics(m telemetry.Meter) *metrics {
 	return &metrics{
 		projects: m.Labels("project"),
 		approvals: m.Counter("matchmaker.backfill.approvals", "{approval}",
-			"Approvals of game servers, by whether they assigned somebody: filled, empty."),
+			"Approvals of game servers, by whether they assigned a ticket: filled, empty."),
 		joined:  m.Counter("matchmaker.backfill.joined", "{ticket}", "Tickets that were assigned to running games."),
 		players: m.Counter("matchmaker.backfill.players", "{player}", "Players who were assigned to running games."),
 		searches: m.Counter("matchmaker.backfill.searches", "{run}",

@@ -52,7 +52,7 @@ type Options struct {
 // Bus is what the service needs of the bus: a *bus.Bus.
 type Bus interface {
 	StartRun(ctx context.Context, r *pb.RunRequest, parts func(bus.Part)) (*bus.Run, error)
-	PokeTickets(ctx context.Context, project string, position uint64)
+	PokeTickets(ctx context.Context, project string, position uint64, queues ...string)
 	NotifyResults(ctx context.Context, project string, tickets []string, results []*pb.Assignment)
 }
 

@@ -250,7 +250,7 @@ func TestSettings(t *testing.T) {
 	must(t, good.Validate())
 	for want, change := range map[string]func(*beacon.Settings){
 		"--region: ":          func(s *beacon.Settings) { s.Region = "e u" },
-		"--udp-listen: ":      func(s *beacon.Settings) { s.UDP = "7600" },
+		"--udp-listen: ":      func(s *beacon.Settings) { s.UDP = ":76000" },
 		"--beacon-rate: ":     func(s *beacon.Settings) { s.Rate = 0 },
 		"--beacon-burst: ":    func(s *beacon.Settings) { s.Burst = 0 },
 		"--trusted-proxies: ": func(s *beacon.Settings) { s.Proxies.Trusted = "10.0.0.1" },

@@ -3,10 +3,10 @@ package beacon
 import (
 	"errors"
 	"fmt"
-	"net"
 
 	"matchmaker.dev/services/internal/edge/receipt"
 	"matchmaker.dev/services/internal/edge/web"
+	"matchmaker.dev/services/internal/platform/app"
 )
 
 // Settings of a beacon.
@@ -25,7 +25,7 @@ func (s *Settings) Validate() error {
 	if err := receipt.CheckName(s.Region); err != nil {
 		errs = append(errs, fmt.Errorf("--region: %w", err))
 	}
-	if _, _, err := net.SplitHostPort(s.UDP); err != nil {
+	if err := app.CheckAddress(s.UDP); err != nil {
 		errs = append(errs, fmt.Errorf("--udp-listen: an address such as :7600 is expected: %w", err))
 	}
 	if !(s.Rate >= 0.001 && s.Rate <= 1e6) {

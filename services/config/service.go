@@ -63,14 +63,23 @@ type Bus interface {
 type service struct {
 	Options
 	// adhoc asks functions whether they accept settings.
-	adhoc adhoc.Requester
+	adhoc       adhoc.Requester
+	simulations simulations
 }
 
 // New makes the service.
 func New(o Options) app.Part {
 	o.JudgeTime = cmp.Or(o.JudgeTime, judgeTime)
-	s := &service{Options: o, adhoc: adhoc.Requester{Bus: o.Bus, Tracer: o.Tracer}}
-	return app.Part{Name: "config", Routes: s.routes, Ready: o.Store.Ping}
+	s := &service{Options: o, adhoc: adhoc.Requester{Bus: o.Bus, Tracer: o.Tracer},
+		simulations: simulations{stopped: make(chan struct{}), projects: map[string]int{}}}
+	return app.Part{Name: "config", Routes: s.routes, Run: s.run, Ready: o.Store.Ping}
+}
+
+// run returns when no simulation is followed any more.
+func (s *service) run(ctx context.Context) error {
+	<-ctx.Done()
+	s.simulations.stop()
+	return nil
 }
 
 func (s *service) routes(e *echo.Echo) {
@@ -87,6 +96,8 @@ func (s *service) routes(e *echo.Echo) {
 	e.GET(web.Base+"/configs/:config/history", s.history, look...)
 	e.POST(web.Base+"/configs/:config/actions/rollback", s.rollback, developer...)
 	e.POST(web.Base+"/configs/actions/check", s.check, developer...)
+	e.POST(web.Base+"/simulations", s.simulate, look...)
+	e.GET(web.Base+"/simulations/:simulation", s.simulation, look...)
 	e.GET(web.Base+"/settings", s.getSettings, look...)
 	e.PUT(web.Base+"/settings", s.putSettings, developer...)
 	e.GET(web.Base+"/changes", s.changes, look...)
@@ -124,7 +135,7 @@ func (s *service) remove(ctx context.Context, project, id, by string, asked cond
 }
 
 // change makes a change that takes place only while the config has the expected revision, and may be based on that
-// config, which is nil when there is none. When someone else is faster it asks again whether the condition holds. A
+// config, which is nil when there is none. When another change is faster it asks again whether the condition holds. A
 // change that is not based on what is there, and has no condition, is made to whatever it is.
 func (s *service) change(ctx context.Context, project, id string, asked condition, based bool,
 	do func(expected int64, there *pb.Config) error) error {

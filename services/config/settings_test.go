@@ -192,8 +192,11 @@ var refusedSettings = map[string]string{
 	`{"standing":{"numbers":{"a":{"start":1e16}}}}`:                         "badStanding standing.numbers.a.start",
 	`{"standing":{"numbers":{"a":{"ticket":"sum"}}}}`:                       "badStanding standing.numbers.a.ticket",
 	`{"standing":{"numbers":{` + repeat(9, `"a#":{}`) + `}}}`:               "badStanding standing.numbers: 9 numbers",
-	`{"standing":{"games":true,"numbers":{"games":{}}}}`:                    "badStanding standing",
-	`{"standing":{"left":true},"ratings":{"left":{"model":"glicko2"}}}`:     "badStanding standing",
+	`{"standing":{"games":true,"numbers":{"games":{}}}}`:                    "badStanding standing.numbers.games",
+	`{"standing":{"left":true},"ratings":{"left":{"model":"glicko2"}}}`:     "badStanding standing.left: the attribute",
+	`{"standing":{"games":true},"attributes":{"games":{"setBy":"client"}}}`: "badStanding standing.games: the attribute",
+	`{"standing":{"numbers":{"a":{}}},"attributes":{"a":{"setBy":"claim","claim":"a"}}}`: "badStanding " +
+		"standing.numbers.a: the attribute",
 	`{"standing":{"recent":1},"properties":{"recent":{"setBy":"service"}}}`: "badStanding standing.recent",
 	`{"acceptance":{"pause":{"seconds":1,"maxSeconds":2,"leavers":1}}}`:     "wrongType acceptance.pause.leavers",
 	`{"tickets":{"running":"x"}}`:                                           "badTicketRule tickets.running",

@@ -13,7 +13,8 @@ import (
 	"matchmaker.dev/pkg/client"
 )
 
-// action changes something. ask says what, and run does it and returns the address to go on at.
+// action changes something. ask says what, and run does it and returns the address to go on at. One that changes
+// nothing has no ask.
 type action struct {
 	ask func(ctx context.Context, v *view) (*question, error)
 	run func(ctx context.Context, v *view) (to string, err error)
@@ -62,7 +63,7 @@ func (s *service) act(c echo.Context) error {
 	ctx, cancel := context.WithTimeout(c.Request().Context(), loadTime)
 	defer cancel()
 	section := pages()[c.Param("page")].section
-	if c.FormValue("confirm") != "yes" {
+	if do.ask != nil && c.FormValue("confirm") != "yes" {
 		q, err := do.ask(ctx, v)
 		if err != nil {
 			return v.fail(err)

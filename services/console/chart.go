@@ -223,6 +223,47 @@ func calibrationPlot(label string, buckets []client.OddsBucket) *plot {
 	return p
 }
 
+// sharePlot draws which share of the tickets had a match after how long.
+func sharePlot(label string, of map[string]*client.SimulatedConfig) *plot {
+	p := &plot{Label: label}
+	longest := 0.0
+	for _, s := range of {
+		if wait := s.Wait(0.95); wait != nil {
+			longest = max(longest, *wait)
+		}
+		p.Empty = p.Empty || s.Tickets == 0
+	}
+	top, parts := ceiling(longest)
+	p.grid(1, 4, percent)
+	const right = 24.0 // half of the last label is there
+	xOf := func(wait float64) float64 { return plotLeft + (plotWidth-plotLeft-right)*min(wait/top, 1) }
+	for i := range parts + 1 {
+		wait := top * float64(i) / float64(parts)
+		p.Ticks = append(p.Ticks, mark{X: px(xOf(wait)), Text: seconds(wait)})
+	}
+	for _, l := range []legend{{"one", "present"}, {"two", "tried"}} {
+		s := of[l.Name]
+		if s == nil {
+			continue
+		}
+		p.Legend = append(p.Legend, l)
+		share, path := 0.0, "M"+px(plotLeft)+" "+px(yOf(0, 1))
+		for i, wait := range s.Waits {
+			if wait > top {
+				break
+			}
+			share = float64(s.Matched) / float64(s.Tickets) * float64(i) / max(1, float64(len(s.Waits)-1))
+			path += "L" + px(xOf(wait)) + " " + px(yOf(share, 1))
+			if i%4 == 0 {
+				p.Hits = append(p.Hits, hit{X: px(xOf(wait) - 4), Y: px(yOf(share, 1) - 4), W: "8", H: "8",
+					Text: l.Name + ": " + percent(share) + " within " + seconds(wait)})
+			}
+		}
+		p.Shapes = append(p.Shapes, shape{"line " + l.Class, path + "L" + px(xOf(top)) + " " + px(yOf(share, 1))})
+	}
+	return p
+}
+
 // histogram counts values in columns of the same width.
 func histogram(label string, values []float64, name func(float64) string) *plot {
 	if len(values) == 0 {

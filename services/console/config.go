@@ -70,8 +70,18 @@ const firstConfig = `{
 
 func loadConfig(ctx context.Context, v *view) (any, error) {
 	p := &configPage{ID: v.QueryParam("id"), Edit: v.QueryParam("edit") != "" || v.QueryParam("new") != ""}
+	var tried json.RawMessage
+	if id := v.QueryParam("try"); id != "" { // one that was tried is edited further
+		one, err := v.API.GetSimulation(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		tried = one.Tried
+	}
 	if p.New = v.QueryParam("new") != ""; p.New {
-		p.Text = firstConfig
+		if p.Text = firstConfig; tried != nil {
+			p.Text = indented(tried)
+		}
 		return p, nil
 	}
 	changes, err := v.API.ConfigHistory(ctx, p.ID)
@@ -86,6 +96,9 @@ func loadConfig(ctx context.Context, v *view) (any, error) {
 		return nil, err
 	default:
 		p.Config, p.ETag, p.Text = &stored.Config, stored.ETag, indented(stored.JSON)
+		if tried != nil {
+			p.Text = indented(tried)
+		}
 	}
 	for i, c := range changes {
 		row := changeRow{ConfigChange: c, Kept: !c.Current && !c.Deleted && c.Config != nil}
@@ -199,6 +212,7 @@ func flatten(into map[string]string, path string, value any) {
 func configActions() map[string]action {
 	return map[string]action{
 		"put":      {askPut, runPut},
+		"try":      {nil, runTry},
 		"rollback": {askRollback, runRollback},
 		"delete":   {askDelete, runDelete},
 	}

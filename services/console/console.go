@@ -175,9 +175,11 @@ func (s *service) mint(project string) (session, bool) {
 // whose owner lets it point here.
 func isLocal(r *http.Request) bool {
 	from, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil || !net.ParseIP(from).IsLoopback() {
-		return false
-	}
+	return err == nil && net.ParseIP(from).IsLoopback() && isToThisMachine(r)
+}
+
+// isToThisMachine reports whether the viewer's address names the machine itself, perhaps a gateway on it.
+func isToThisMachine(r *http.Request) bool {
 	host := (&url.URL{Host: r.Host}).Hostname()
 	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }

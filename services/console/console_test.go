@@ -32,7 +32,8 @@ func answers() map[string]any {
 		}
 		return o
 	}
-	config := object("matchmaking", object("name", hostile, "targetFunction", object("name", hostile)), "queue", hostile)
+	config := object("matchmaking", object("name", hostile, "targetFunction", object("name", hostile), "config",
+		object(hostile, 100, "text", "x")), "queue", hostile)
 	wait := object("kind", "wait", "count", 1, "mean", 1, "p10", 1, "p50", 1, "p90", 2)
 	row := object("queue", hostile, "config", hostile, "slot", now, "matches", 1, "tickets", 2, "players", 2,
 		"measures", []any{wait, object("kind", "spread", "name", hostile, "count", 1)},
@@ -47,15 +48,21 @@ func answers() map[string]any {
 		object("state", "Running", "instances", []any{}), "health", object("runs", 1, "failed", 1, "failedShare", 1,
 			"lastError", hostile, "lastErrorTime", now))
 	filters := []any{object("attribute", hostile, "min", 1, "holds", false, "by", 1)}
+	side := object("tickets", 4, "players", 4, "matched", 3, "left", 1, "failed", 0, "waiting", 0, "matches", 2, "runs", 9,
+		"waits", []any{1, 2, 4}, "measures", []any{wait, object("kind", "spread", "name", hostile, "count", 1, "mean", 40)})
 	return map[string]any{
-		"/queues": object("time", now, "tickets", 1, "queues", []any{object("queue", hostile, "configs", []any{},
+		"/queues": object("time", now, "tickets", 1, "queues", []any{object("queue", hostile, "configs", []any{hostile},
 			"tickets", 1, "players", 1, "oldest", 5)}),
 		"/configs": object("configs", []any{object("id", hostile, "etag", `"1"`, "name", hostile, "function", hostile,
 			"queue", hostile)}),
 		"/configs/" + hostile: config,
 		"/configs/" + hostile + "/history": object("changes", []any{object("etag", `"2"`, "changed", now, "by", hostile,
 			"current", true, "config", config), object("etag", `"1"`, "by", hostile, "config", object(hostile, hostile))}),
-		"/settings/history":     object("changes", []any{}),
+		"/settings/history": object("changes", []any{}),
+		"/simulations/" + ticketID: object("id", ticketID, "config", hostile, "state", "done", "progress", 1, "updated", now,
+			"recordedSince", now, "playedUntil", now, "tried", config, "present", side, "alternative", side),
+		"/simulations/" + ticketID[:35] + "2": object("id", ticketID, "config", hostile, "state", "failed", "error", hostile,
+			"progress", 0.5, "updated", now, "tried", config),
 		"/functions":            object("functions", []any{function}),
 		"/functions/" + hostile: function,
 		"/functions/" + hostile + "/versions": object("versions", []any{object("version", 1, "note", hostile, "by", hostile,
@@ -155,11 +162,28 @@ func TestQualityShowsOdds(t *testing.T) {
 	}
 }
 
+// Pages look as far back as reports go.
+func TestRangesOfPages(t *testing.T) {
+	s := start(t, true)
+	for _, page := range []string{"now", "queue", "quality"} {
+		_, _, body := ask(t, http.MethodGet, s.URL+"/console/demo/"+page+"?range=90d", nil)
+		for _, back := range []string{"1h", "24h", "90d"} {
+			if !strings.Contains(body, "range="+back) {
+				t.Errorf("the page %s offers no range of %s", page, back)
+			}
+		}
+		if !strings.Contains(body, `aria-current="true">90d<`) {
+			t.Errorf("the page %s is not of 90 days", page)
+		}
+	}
+}
+
 // Names that players and studios choose are text on every page. The policy lets no script run but the console's own.
 func TestNamesAreEscaped(t *testing.T) {
 	s := start(t, true)
 	name := url.QueryEscape(hostile)
 	for _, page := range []string{"now", "queue?queue=" + name, "search?q=" + name, "player?id=" + name,
+		"trial?id=" + ticketID, "trial?id=" + ticketID[:35] + "2",
 		"ticket?id=" + ticketID, "match?id=" + ticketID, "configs", "config?id=" + name, "config?edit=true&id=" + name,
 		"functions", "function?name=" + name, "fleets", "quality", "quality?by=" + name, "audit", "audit?by=" + name,
 		"now?done=" + name, name} {
@@ -180,6 +204,27 @@ func TestNamesAreEscaped(t *testing.T) {
 		}
 		if strings.Contains(body, " style=") || strings.Contains(body, " onclick=") {
 			t.Errorf("%s has what the policy refuses", page)
+		}
+	}
+}
+
+// A trial shows both curves and the numbers beside each other, and the slider of a queue its number.
+func TestTrial(t *testing.T) {
+	s := start(t, true)
+	_, _, body := ask(t, http.MethodGet, s.URL+"/console/demo/trial?id="+ticketID, nil)
+	for _, want := range []string{`<td>In a match</td><td class="n">75 %</td><td class="n">75 %</td>`,
+		`<td>Wait p50</td><td class="n">2 s</td><td class="n">2 s</td>`, "Nothing differs.",
+		`class="line one" d="M40.0 150.0L144.0 150.0L248.0 96.8L456.0 43.5`, `>present: 0 % within 1 s<`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	name := url.QueryEscape(hostile)
+	_, _, body = ask(t, http.MethodGet, s.URL+"/console/demo/queue?queue="+name+"&value=160&try="+ticketID, nil)
+	for _, want := range []string{`min="0" max="400" step="10" value="160"`, `<output for="value">160</output> instead of 100`,
+		"<td>Wait p90</td>"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the queue lacks %q", want)
 		}
 	}
 }

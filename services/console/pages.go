@@ -1,6 +1,9 @@
 package console
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // page is one kind of page.
 type page struct {
@@ -16,7 +19,7 @@ type page struct {
 func pages() map[string]page {
 	return map[string]page{
 		"now":       {title: "Now", section: "now", live: true, load: loadNow},
-		"queue":     {title: "Queue", section: "now", live: true, load: loadQueue},
+		"queue":     {title: "Queue", section: "now", live: true, load: loadQueue, actions: queueActions()},
 		"search":    {title: "Search", load: loadSearch},
 		"player":    {title: "Player", load: loadPlayer},
 		"ticket":    {title: "Ticket", load: loadTicket},
@@ -24,6 +27,7 @@ func pages() map[string]page {
 		"match":     {title: "Match", section: "fleets", load: loadMatch},
 		"configs":   {title: "Configs", section: "configs", load: loadConfigs},
 		"config":    {title: "Config", section: "configs", load: loadConfig, actions: configActions()},
+		"trial":     {title: "Trial", section: "configs", live: true, load: loadTrial},
 		"functions": {title: "Functions", section: "functions", live: true, load: loadFunctions},
 		"function":  {title: "Function", section: "functions", live: true, load: loadFunction, actions: functionActions()},
 		"fleets":    {title: "Fleets", section: "fleets", live: true, load: loadFleets},
@@ -44,7 +48,7 @@ func (v *view) choices(page, parameter, chosen string, options ...string) (all [
 		q := v.QueryParams()
 		pairs := []string{}
 		for name := range q {
-			if name != parameter && name != "done" && name != "format" && name != "after" {
+			if !slices.Contains([]string{parameter, "done", "format", "after", "value", "try"}, name) {
 				pairs = append(pairs, name, q.Get(name))
 			}
 		}

@@ -171,9 +171,9 @@ func cause(err error) string {
 
 // put sets a cookie with a value, sealed, until a time. It removes the cookie for nil.
 func (s *sessions) put(c echo.Context, name, purpose string, value any, until time.Time) error {
-	//nolint:gosec // it is Secure but on this machine, where there is no TLS
+	//nolint:gosec // it is Secure but for addresses of the viewer's machine, where there is no TLS
 	cookie := &http.Cookie{Name: name, Path: root, HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: -1,
-		Secure: !isLocal(c.Request())}
+		Secure: !isToThisMachine(c.Request())}
 	if value != nil {
 		plain, err := json.Marshal(value)
 		if err != nil {

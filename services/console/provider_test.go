@@ -141,7 +141,8 @@ func must(t *testing.T, err error) {
 type signedIn struct {
 	http.Client
 	*provider
-	url string
+	url     string
+	handler http.Handler
 }
 
 func startWithProvider(t *testing.T) *signedIn {
@@ -170,7 +171,7 @@ func startWithProvider(t *testing.T) *signedIn {
 	must(t, err)
 	e := web.New(slog.New(slog.DiscardHandler), web.Options{})
 	part.Routes(e)
-	server.Config.Handler = e
+	server.Config.Handler, s.handler = e, e
 	server.Start()
 	t.Cleanup(server.Close)
 	s.Jar, err = cookiejar.New(nil)
@@ -220,6 +221,22 @@ func TestViewersSignInAtAProvider(t *testing.T) {
 		}
 		if res, _ := s.get(t, s.url+"/console/demo/configs"); res.StatusCode == http.StatusSeeOther {
 			t.Error("there is no session")
+		}
+	}
+}
+
+// Browsers take no Secure cookie over plain HTTP: a gateway on the viewer's machine has no TLS.
+func TestCookiesAreSecureButOnTheViewersMachine(t *testing.T) {
+	handler := startWithProvider(t).handler
+	for address, secure := range map[string]bool{
+		"http://localhost:8080": false, "http://127.0.0.1:8080": false, "http://[::1]:8080": false,
+		"https://console.example.com": true, "http://localhost.example.com": true, "http://10.0.0.7:8080": true,
+	} {
+		w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, address+"/console/-/provider?project=demo", nil)
+		r.RemoteAddr = "10.0.0.7:1234" // of a gateway
+		handler.ServeHTTP(w, r)
+		if cookies := w.Result().Cookies(); len(cookies) != 1 || cookies[0].Secure != secure {
+			t.Errorf("%s: %v", address, cookies)
 		}
 	}
 }

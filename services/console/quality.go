@@ -81,10 +81,10 @@ func unitOf(measure string) func(float64) string {
 func loadQuality(ctx context.Context, v *view) (any, error) {
 	q := &quality{By: v.chosen("by", "queue", "config", "region", "party", "upload", "revision"),
 		Statistic: v.chosen("statistic", statistics()...)}
-	back := v.chosen("range", "24h", "6h", "1h")
+	back := v.chosen("range", append([]string{"24h"}, ranges()...)...)
 	until := v.Now()
 	since := until.Add(-rangeOf(back)).Truncate(slotTime)
-	q.Ranges = v.choices("quality", "range", back, "1h", "6h", "24h")
+	q.Ranges = v.choices("quality", "range", back, ranges()...)
 	q.Dimensions = v.choices("quality", "by", q.By, "queue", "config", "region", "party", "upload", "revision")
 	q.Statistics = v.choices("quality", "statistic", q.Statistic, statistics()...)
 	series, err := v.report(ctx, client.MatchReportQuery{Since: since, By: []string{"slot"}})
@@ -160,7 +160,7 @@ func (q *quality) compare(ctx context.Context, v *view, since time.Time) error {
 		}
 		at := c.Time.UTC().Format(time.RFC3339Nano)
 		one := v.choices("quality", "change", asked, at)[0]
-		one.Name = c.Kind + " " + c.Name + ", " + c.Time.UTC().Format("15:04")
+		one.Name = c.Kind + " " + c.Name + ", " + c.Time.UTC().Format("2 Jan 15:04")
 		q.Changes = append(q.Changes, one)
 		if at == asked {
 			q.Compared, q.Changed = true, c.Time

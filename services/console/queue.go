@@ -27,6 +27,7 @@ type queuePage struct {
 	Parties  *plot
 	Matches  *plot
 	WaitPlot *plot
+	WhatIf   *whatIf
 }
 
 func loadQueue(ctx context.Context, v *view) (any, error) {
@@ -65,6 +66,9 @@ func loadQueue(ctx context.Context, v *view) (any, error) {
 	q.WaitPlot = timePlot("How long tickets waited until their match", since, until, seconds,
 		line{"90 %", "two", slots(series, since, until, waitAt(p90), own)},
 		line{"half", "one", slots(series, since, until, waitAt(p50), own)})
+	if q.WhatIf, err = loadWhatIf(ctx, v, q.Configs); v.note("No config can be tried", err) != nil {
+		return nil, err
+	}
 	page, err := remember(ctx, v, "waiting "+name, 4*time.Second,
 		func(ctx context.Context, api *client.Client) (*client.WaitingPage, error) {
 			return api.GetWaitingTickets(ctx, client.WaitingQuery{Queue: name, NoQueue: name == "", Limit: 200})

@@ -163,7 +163,7 @@ func number(n any) string {
 	switch size := math.Abs(f); {
 	case math.IsNaN(f):
 		return "–"
-	case f == math.Trunc(f) && size < 1e15, size >= 100:
+	case size < 1e15 && (f == math.Trunc(f) || size >= 100):
 		text := strconv.FormatFloat(math.Abs(math.Round(f)), 'f', 0, 64)
 		for i := len(text) - 3; i > 0; i -= 3 {
 			text = text[:i] + "\u202f" + text[i:]
@@ -174,7 +174,7 @@ func number(n any) string {
 		return text
 	}
 	text := strconv.FormatFloat(f, 'g', 3, 64)
-	if strings.Contains(text, "e") {
+	if strings.Contains(text, "e-") {
 		text = strconv.FormatFloat(f, 'f', 4, 64)
 	}
 	return strings.Replace(text, "-", "−", 1)

@@ -10,7 +10,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director/observe"
-	"matchmaker.dev/services/director/schedule"
+	"matchmaker.dev/services/internal/match/schedule"
 )
 
 // A leader reads changed configs at once, but on average no more often than once each reloadEvery: a project that

@@ -17,12 +17,33 @@ type inbox struct {
 }
 
 // news are what came since the loop looked last. touched is set if functions may see something else now. A change of a
-// config alone is not that: the config that changed runs anyway.
+// config alone is not that: the config that changed runs anyway. queues are those in which tickets changed; everywhere
+// is set if something else did.
 type news struct {
-	poked, touched, configs, functions, servers, answered, roused bool
-	position                                                      uint64
-	parts                                                         []part
+	poked, touched, configs, functions, servers, answered, roused, everywhere bool
+
+	queues   map[string]bool
+	position uint64
+	parts    []part
 }
+
+// concerns reports whether the function of a config that serves a queue may see something else now.
+func (n *news) concerns(queue string) bool { return n.everywhere || n.queues[queue] }
+
+// touch notes that tickets changed in these queues; without any, everywhere.
+func (n *news) touch(queues []string) {
+	if n.queues == nil {
+		n.queues = map[string]bool{}
+	}
+	for _, queue := range queues {
+		n.queues[queue] = true
+	}
+	n.touched = true
+	n.everywhere = n.everywhere || len(queues) == 0 || len(n.queues) > mostQueues
+}
+
+// mostQueues is how many queues are told apart: their names come with tickets.
+const mostQueues = 256
 
 // part is a part of the answer to a run.
 type part struct {
@@ -51,8 +72,9 @@ func (i *inbox) take() news {
 func (i *inbox) poke(p *pb.Poke) {
 	i.mu.Lock()
 	i.news.poked = true
-	i.news.touched = i.news.touched || !p.GetConfigs() || p.GetFunctions() || p.GetServers() || p.GetAnswered() ||
-		p.GetPosition() > 0
+	if !p.GetConfigs() || p.GetFunctions() || p.GetServers() || p.GetAnswered() || p.GetPosition() > 0 {
+		i.news.touch(p.GetQueues())
+	}
 	i.news.configs = i.news.configs || p.GetConfigs()
 	i.news.functions = i.news.functions || p.GetFunctions()
 	i.news.servers = i.news.servers || p.GetServers()

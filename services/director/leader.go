@@ -11,7 +11,8 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director/event"
 	"matchmaker.dev/services/director/observe"
-	"matchmaker.dev/services/director/schedule"
+	"matchmaker.dev/services/internal/match/pool"
+	"matchmaker.dev/services/internal/match/schedule"
 	"matchmaker.dev/services/internal/platform/notify"
 	"matchmaker.dev/services/internal/platform/quota"
 	"matchmaker.dev/services/internal/state"
@@ -34,7 +35,7 @@ type leader struct {
 	segments map[string][]*segment
 	// asked is how many runs of each config were asked for.
 	asked map[string]int64
-	// waiting says how many tickets wait in each queue, and how many players, as the last run saw them.
+	// waiting says how many tickets wait in each queue, and how many players, as the last run saw them that counted them.
 	waiting *pb.RunStats
 	reloads reloads
 	// configBytes is about what the configs take.
@@ -174,7 +175,7 @@ func (l *leader) receive(ctx context.Context, now time.Time) {
 		if news.servers {
 			s.EndPause()
 		}
-		if news.touched {
+		if news.concerns(s.config.GetQueue()) {
 			s.Touch()
 		}
 	}
@@ -217,6 +218,9 @@ func (l *leader) maintain(ctx context.Context, now time.Time) {
 		l.log.ErrorContext(ctx, "the state store lost changes", "position", l.position, "now", found.Position)
 	}
 	l.position = max(found.Position, found.expired)
+	if l.maintenance.empty {
+		l.waiting = nil
+	}
 	if !l.knows(found.Revisions) { // a poke was lost
 		l.reloads.wanted = true
 	}
@@ -236,23 +240,27 @@ func (l *leader) measure(ctx context.Context) {
 	proposalBytes, _ := l.memory.Used()
 	usage := observe.Usage{Quiet: l.maintenance.quiet.Load() > 0, Debt: max(0, -l.budget.Level()),
 		Configs: len(l.segments), ConfigBytes: l.configBytes, ProposalBytes: proposalBytes,
-		Players: l.waiting.GetPlayers(), QueuePlayers: l.waiting.GetQueuePlayers()}
+		Players: l.waiting.GetPlayers(), QueuePlayers: map[string]int64{}}
 	for _, segments := range l.segments {
 		usage.Segments += len(segments)
 		if queue := segments[0].config.GetQueue(); queue != "" && usage.Queues[queue] == 0 {
 			if usage.Queues == nil {
 				usage.Queues = map[string]int64{}
 			}
-			usage.Queues[queue] = queues[queue]
+			told := l.waiting
+			if queues[queue] == 0 && len(queues) >= pool.MostQueues {
+				told = segments[0].waiting // a run tells its own queue, however many there are that none serves
+			}
+			usage.Queues[queue], usage.QueuePlayers[queue] = told.GetQueues()[queue], told.GetQueuePlayers()[queue]
 		}
-		for _, pool := range segments[0].config.GetPools() {
-			usage.Filters += len(pool.GetFilters())
+		for _, of := range segments[0].config.GetPools() {
+			usage.Filters += len(of.GetFilters())
 		}
 	}
 	for queue, n := range queues {
 		if _, served := usage.Queues[queue]; !served {
 			usage.Unserved += n
-			usage.UnservedPlayers += max(n, usage.QueuePlayers[queue])
+			usage.UnservedPlayers += max(n, l.waiting.GetQueuePlayers()[queue])
 		}
 	}
 	l.observed.Measure(l.Store.Now(), counts, usage, func(yield func(*observe.Segment) bool) {
@@ -281,6 +289,7 @@ func (l *leader) state() schedule.State[*segment] {
 	s := schedule.State[*segment]{
 		Times: l.times(), Segments: l.all(), Pending: l.settler.since(), Took: l.settler.pending.took,
 		Wake: l.maintenance.next, Budget: l.budget,
+		Rivals: func(one *segment) bool { return l.settler.crossing > 0 || l.settler.pending.of(one.config.GetQueue()) },
 		Paused: l.maintenance.empty || l.maintenance.unreachable || !l.retired.IsZero(),
 	}
 	if end := l.retired.Add(l.Settings.Lease); !l.retired.IsZero() && end.Before(s.Wake) {

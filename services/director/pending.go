@@ -60,6 +60,16 @@ func (p *pending) take(n int) []*proposal {
 	return taken
 }
 
+// of reports whether proposals of a queue's configs wait.
+func (p *pending) of(queue string) bool {
+	for _, r := range p.configs {
+		if r.lists[0][0].Origin.config.GetQueue() == queue {
+			return true
+		}
+	}
+	return false
+}
+
 // all returns the proposals, and forgets them.
 func (p *pending) all() []*proposal {
 	var all []*proposal

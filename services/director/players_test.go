@@ -2,11 +2,14 @@ package director_test
 
 import (
 	"context"
+	"fmt"
+	"sync/atomic"
 	"testing"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/match/pool"
 	"matchmaker.dev/services/internal/observe/telemetry/telemetrytest"
 )
 
@@ -44,5 +47,42 @@ func TestLeaderMeasuresPlayers(t *testing.T) {
 		if got := measured.Value(t, name, "project", project); got != want {
 			t.Errorf("%s is %v, want %v", name, got, want)
 		}
+	}
+}
+
+// Players invent names of queues. However many tickets wait in them, the queues that configs serve are measured.
+func TestInventedQueuesHideNoOther(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.lives(t.Context(), "r")
+	w.create(1)
+	meter, measured := telemetrytest.New()
+	w.director("a", times(), func(o *director.Options) { o.Meter = meter })
+	is := func(name string) bool {
+		return measured.Value(t, "matchmaker.queue.waiting", "project", project, "queue", name) == 2 &&
+			measured.Value(t, "matchmaker.queue.players", "project", project, "queue", name) == 5
+	}
+	for _, name := range []string{"casual", "ranked"} {
+		told := map[string]int64{name: 2}
+		for n := range pool.MostQueues - 1 {
+			told[fmt.Sprintf("invented-%d", n)] = 3
+		}
+		var ran atomic.Bool
+		sub, err := w.bus.ServeRuns("r", project, name, func(_ context.Context, _ *pb.RunRequest, answer bus.SendPart) {
+			if name == "casual" && ran.Swap(true) {
+				return // the last run that tells anything is the other config's
+			}
+			_ = answer(&pb.RunPart{Last: true, Stats: &pb.RunStats{Players: 9, Queues: told,
+				QueuePlayers: map[string]int64{name: 5}}})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { sub.Stop() })
+		w.put(project, name, &pb.Config{Queue: name})
+		w.until(name+" is measured", func() bool { return is(name) })
+	}
+	if !is("casual") {
+		t.Error("a queue is hidden by invented ones")
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/director/schedule"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/match/proposals"
+	"matchmaker.dev/services/internal/match/schedule"
 	"matchmaker.dev/services/internal/platform/quota"
 )
 

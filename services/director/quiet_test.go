@@ -58,7 +58,7 @@ func TestQuietProjectsCostOneReadASecond(t *testing.T) {
 		t.Errorf("%d reads of the history, while %d quiet projects were looked at %d times", n, projects, rounds)
 	}
 
-	creator := w.store.Creator(func(context.Context, string, uint64) {}) // every poke is lost
+	creator := w.store.Creator(func(context.Context, string, uint64, ...string) {}) // every poke is lost
 	for _, id := range []string{"a", "b"} {
 		if err := creator.Create(t.Context(), project, &pb.Ticket{Id: id, Owner: id}); err != nil {
 			t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director/observe"
-	"matchmaker.dev/services/director/schedule"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/match/schedule"
 )
 
 // segment is one config over one segment of its pools.
@@ -20,7 +20,11 @@ type segment struct {
 	pools  map[string]*pb.Pool
 	// population is the population of the config's pools; nil if the segments do not depend on it.
 	population *population
-	observed   *observe.Segment
+	// waiting says how many tickets wait in each queue, as the last run of the config saw them that counted them. The
+	// next one counts at countAt.
+	waiting  *pb.RunStats
+	countAt  time.Time
+	observed *observe.Segment
 	// run is the run under way, or nil.
 	run *run
 }
@@ -31,6 +35,8 @@ type run struct {
 	segment *segment
 	// traffic is what the run sent so far.
 	traffic schedule.Traffic
+	// counted: it counts the tickets of all queues.
+	counted bool
 	// dropped: there was no room for some of its proposals. It belongs to the goroutine that receives the parts.
 	dropped bool
 }
@@ -59,7 +65,10 @@ func (l *leader) startRun(ctx context.Context, s *segment, now time.Time) {
 	}
 	s.Start(now)
 	s.observed.RecordDelay(ctx, s.Delay())
-	r := &run{segment: s}
+	r := &run{segment: s, counted: !now.Before(s.countAt)}
+	if request.Uncounted = !r.counted; r.counted {
+		s.countAt = now.Add(l.Timing.Look)
+	}
 	s.run = r
 	var err error
 	r.Run, err = l.Bus.StartRun(s.observed.StartRun(ctx), request, func(p bus.Part) { l.receivePart(r, p) })
@@ -130,7 +139,13 @@ func (l *leader) answer(ctx context.Context, p part) {
 		}
 	}
 	if p.GetError() == "" {
-		l.waiting = p.GetStats()
+		l.settler.crossing = p.GetStats().GetCrossing()
+		if p.run.counted {
+			l.waiting = p.GetStats()
+			for _, of := range l.segments[s.config.GetId()] {
+				of.waiting = l.waiting
+			}
+		}
 	}
 	outcome := schedule.Failed
 	switch p.GetError() {

@@ -8,8 +8,8 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director/observe"
-	"matchmaker.dev/services/director/schedule"
 	"matchmaker.dev/services/internal/match/assignment"
+	"matchmaker.dev/services/internal/match/schedule"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -24,6 +24,8 @@ type settler struct {
 	// settled: then it is known which tickets are left.
 	evaluation *evaluation
 	matched    matched
+	// crossing is how many tickets waited in several queues, as the last run saw them.
+	crossing int64
 	// refused is when claims were last refused, by reason.
 	refused map[string]time.Time
 }
@@ -90,6 +92,7 @@ func (s *settler) end(ctx context.Context, again []*proposal) {
 	e := s.evaluation
 	if len(e.candidates) > len(e.selected) {
 		s.observed.CountOutbid(ctx, records(e.candidates), records(e.selected), records(again))
+		s.touchLosers()
 	}
 	for _, p := range again {
 		p.Origin.Propose(1)
@@ -111,6 +114,16 @@ func (s *settler) end(ctx context.Context, again []*proposal) {
 	}
 	for _, p := range e.candidates {
 		s.settle(p)
+	}
+}
+
+// touchLosers lets the configs of an evaluation run again if matches of other queues may have taken their tickets: no
+// ticket may come to their queues for what is left.
+func (s *settler) touchLosers() {
+	if s.crossing > 0 {
+		for _, p := range s.evaluation.candidates {
+			p.Origin.Touch()
+		}
 	}
 }
 

@@ -225,14 +225,19 @@ func (w *world) poke(project string, p *pb.Poke) {
 	w.bus.Poke(w.Context(), project, p)
 }
 
+// next is the id of the next ticket.
+func (w *world) next() string {
+	w.n++
+	return fmt.Sprintf("ticket-%05d", w.n)
+}
+
 // create creates tickets, as the Tickets API does, and returns their ids.
 func (w *world) create(n int) []string {
 	w.Helper()
 	creator := w.store.Creator(w.bus.PokeTickets)
 	var ids []string
 	for range n {
-		w.n++
-		id := fmt.Sprintf("ticket-%05d", w.n)
+		id := w.next()
 		t := &pb.Ticket{Id: id, Owner: "player-" + id, Created: time.Now().UnixMilli()}
 		if err := creator.Create(w.Context(), project, t); err != nil {
 			w.Fatal(err)

@@ -133,6 +133,27 @@ func TestListHasThoseWhoWait(t *testing.T) {
 	}
 }
 
+// Players invent names of queues: the ones that configs serve are told in any case.
+func TestInventedQueuesHideNoOther(t *testing.T) {
+	w, index := startLists(t), pool.New()
+	w.putConfig(t, &pb.Config{Id: "ranked", Function: "duel", Queue: "zealous"})
+	w.putConfig(t, &pb.Config{Id: "empty", Function: "duel", Queue: "zero"})
+	w.serve(t, "duel", index)
+	w.wait(t, index, &pb.Ticket{Owner: "ada", Queues: []string{"zealous"}})
+	for n := range pool.MostQueues {
+		for range 2 {
+			w.wait(t, index, &pb.Ticket{Owner: "eve", Queues: []string{fmt.Sprintf("a-%d", n)}})
+		}
+	}
+	var got response.QueueList
+	w.read(t, "/queues", http.StatusOK, &got)
+	served := got.Queues[len(got.Queues)-2:]
+	if n := len(got.Queues); n != pool.MostQueues || served[0].Queue != "zealous" || served[0].Tickets != 1 ||
+		served[1].Queue != "zero" || got.Queues[0].Tickets != 2 {
+		t.Errorf("%d queues, the last %+v", n, served)
+	}
+}
+
 func TestListsThatAreRefused(t *testing.T) {
 	w := startLists(t)
 	w.putConfig(t, &pb.Config{Id: "ranked", Function: "duel"})

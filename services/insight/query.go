@@ -101,7 +101,7 @@ func (s *service) readArrivals(c echo.Context, q *query, values url.Values) erro
 	case !q.arrivals:
 		return problem.New(problem.Invalid, "query parameter properties: arrivals=true is needed: only they have any")
 	}
-	return MaySeeProperties(c, s.Store)
+	return auth.MaySeeProperties(c, s.Store)
 }
 
 func (f *filter) read(values url.Values) error {

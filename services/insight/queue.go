@@ -1,7 +1,9 @@
 package insight
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,13 +15,12 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/edge/response"
 	"matchmaker.dev/services/internal/edge/web"
+	"matchmaker.dev/services/internal/match/pool"
 )
 
 const (
-	// queuesAge is how old the answer about queues may be, maxQueues how many queues it has, and maxSnapshots how many
-	// projects' answers are kept.
+	// queuesAge is how old the answer about queues may be, and maxSnapshots how many projects' answers are kept.
 	queuesAge    = time.Second
-	maxQueues    = 256
 	maxSnapshots = 256
 )
 
@@ -82,24 +83,31 @@ func (s *service) countQueues(ctx context.Context, project string) (answer respo
 	if err != nil {
 		return answer, err
 	}
+	queues := map[string]*response.Queue{}
+	of := func(name string) *response.Queue {
+		if queues[name] == nil {
+			queues[name] = &response.Queue{Queue: name}
+		}
+		return queues[name]
+	}
+	for id, config := range configs {
+		q := of(config.GetQueue())
+		q.Configs = append(q.Configs, id)
+	}
 	listed, err := s.list(ctx, &pb.RunRequest{Project: project, Budget: listTime.Milliseconds(), Position: position,
-		Listing: &pb.Listing{EveryQueue: true, Limit: 1, Queues: maxQueues}}, configs)
+		Listing: &pb.Listing{EveryQueue: true, Limit: 1, Queues: pool.MostQueues,
+			Served: slices.Sorted(maps.Keys(queues))}}, configs)
 	if err != nil {
 		return answer, err
 	}
-	now := s.Store.Now()
-	queues := map[string]*response.Queue{}
-	for _, one := range listed.GetQueues() {
-		queues[one.GetQueue()] = &response.Queue{Queue: one.GetQueue(), Tickets: one.GetTickets(),
-			Players: one.GetPlayers(), Oldest: max(0, now.Sub(time.UnixMilli(one.GetOldest())).Seconds())}
-	}
-	for id, config := range configs {
-		q := queues[config.GetQueue()]
-		if q == nil {
-			q = &response.Queue{Queue: config.GetQueue()}
-			queues[q.Queue] = q
+	now, counted := s.Store.Now(), listed.GetQueues()
+	slices.SortStableFunc(counted, func(a, b *pb.QueueCount) int { return cmp.Compare(b.GetTickets(), a.GetTickets()) })
+	for _, one := range counted {
+		if name := one.GetQueue(); name == "" || queues[name] != nil || len(queues) < pool.MostQueues {
+			q := of(name)
+			q.Tickets, q.Players = one.GetTickets(), one.GetPlayers()
+			q.Oldest = max(0, now.Sub(time.UnixMilli(one.GetOldest())).Seconds())
 		}
-		q.Configs = append(q.Configs, id)
 	}
 	answer = response.QueueList{Time: formatTime(now.UnixMilli()), Tickets: listed.GetTotal(), Queues: []response.Queue{}}
 	for _, q := range queues {
@@ -108,6 +116,6 @@ func (s *service) countQueues(ctx context.Context, project string) (answer respo
 		answer.Queues = append(answer.Queues, *q)
 	}
 	slices.SortFunc(answer.Queues, func(a, b response.Queue) int { return strings.Compare(a.Queue, b.Queue) })
-	answer.Queues = answer.Queues[:min(len(answer.Queues), maxQueues)]
+	answer.Queues = answer.Queues[:min(len(answer.Queues), pool.MostQueues)]
 	return answer, nil
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -121,12 +122,14 @@ func (s *service) get(c echo.Context, player string) error {
 // the party has changed.
 func (s *service) read(c echo.Context, id, player string) error {
 	ctx, project := c.Request().Context(), c.Param("project")
-	known := c.Request().Header.Get("If-None-Match")
+	known := strings.TrimPrefix(c.Request().Header.Get("If-None-Match"), "W/") // a proxy that compresses makes it weak
 	m := &reader{service: s, project: project, id: id, player: player}
 	p, err := m.read(ctx)
 	if wait := web.PreferredWait(c.Request().Header, s.Wait); err == nil && wait > 0 && etag(p) == known {
-		c.Response().Header().Set(web.PreferenceApplied, web.AppliedWait(wait))
-		p, err = s.waiters.wait(ctx, project, player, wait, p, m.read)
+		var held bool
+		if p, held, err = s.waiters.wait(ctx, project, player, wait, p, m.read); held {
+			c.Response().Header().Set(web.PreferenceApplied, web.AppliedWait(wait))
+		}
 		if gone := c.Request().Context().Err(); gone != nil {
 			return gone // the client is gone
 		}
@@ -141,7 +144,7 @@ func (s *service) read(c echo.Context, id, player string) error {
 	return s.respond(c, http.StatusOK, p, player)
 }
 
-// reader is a member who reads its party. The read is a sign of life.
+// reader is a member that reads its party. The read is a sign of life.
 type reader struct {
 	*service
 	project, id, player string
@@ -227,7 +230,7 @@ func (s *service) join(c echo.Context, player string) error {
 	return s.respond(c, http.StatusOK, p, player)
 }
 
-// noCode is the same for a code that never was, and for a player who was kicked.
+// noCode is the same for a code that never was, and for a player that was kicked.
 func noCode() error {
 	return problem.New(problem.PartyCodeUnknown, "code: no party can be joined with it")
 }
@@ -364,7 +367,7 @@ func (s *service) changeAndRespond(c echo.Context, player string, change func(*p
 	return s.respond(c, http.StatusOK, p, player)
 }
 
-// changeAsMember changes the party in the path for one of its members. For anybody else it does not exist.
+// changeAsMember changes the party in the path for one of its members. For other callers it does not exist.
 func (s *service) changeAsMember(
 	c echo.Context, a author, change func(*pb.Party) (*pb.Party, error),
 ) (*pb.Party, error) {

@@ -92,7 +92,7 @@ func TestLooksForPlayersAreLimited(t *testing.T) {
 	t.Error("nothing was refused")
 }
 
-// A player who is erased while her requests arrive is in no party with a leader who is gone, and bob keeps his party.
+// A player that is erased while her requests arrive is in no party with a leader that is gone, and bob keeps his party.
 func TestEraseRacesWithThePlayer(t *testing.T) {
 	w := start(t, defaults)
 	for range 5 {

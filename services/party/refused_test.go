@@ -68,7 +68,7 @@ func TestRefusedJoinLeavesTheSearch(t *testing.T) {
 			t.Errorf("%s pauses: %+v, %v", player, pause, err)
 		}
 	}
-	// A member who leaves declines it.
+	// A member that leaves declines it.
 	w.do("bob", "DELETE", "/"+p.ID+"/members/bob", "")
 	if pause, err := w.store.PauseOf(t.Context(), "demo", "bob"); err != nil || pause.Count != 1 {
 		t.Errorf("bob declined, and pauses: %+v, %v", pause, err)

@@ -1,10 +1,10 @@
-// Package party is the Parties API: players who search for a match together.
+// Package party is the Parties API: players that search for a match together.
 //
 // A player makes a party and gives others its code. The leader starts the search: one ticket with all members as its
 // players, in the same step in which the party says so. A join or a leave stops the search first, so a ticket that
 // waits always has exactly the members of its party. A player is in one party at most.
 //
-// A member who is silent for too long leaves. When that is the leader, the oldest member follows. While no process
+// A member that is silent for too long leaves. When that is the leader, the oldest member follows. While no process
 // listens, no member counts as silent.
 //
 // The service also finds and erases what is stored of a player of a project, for the studio (docs/privacy.md).
@@ -64,7 +64,7 @@ type Options struct {
 type Bus interface {
 	NotifyParty(ctx context.Context, project string, changed *pb.PartyChanged)
 	OnParty(handle func(project string, changed *pb.PartyChanged)) (bus.Subscription, error)
-	PokeTickets(ctx context.Context, project string, position uint64)
+	PokeTickets(ctx context.Context, project string, position uint64, queues ...string)
 	Poke(ctx context.Context, project string, p *pb.Poke)
 	NotifyEnded(ctx context.Context, project string, tickets []string, reason string)
 }

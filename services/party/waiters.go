@@ -87,12 +87,12 @@ func (w *waiters) join(k key, player string) (one *waiter, leave func()) {
 }
 
 // wait reads a party until it is not the known one any more, the time is over, the waiters are stopped, or the request
-// ends. It returns the party as it was read last.
+// ends. It returns the party as it was read last. It is not held if too many requests are.
 func (w *waiters) wait(ctx context.Context, project, player string, wait time.Duration, known *pb.Party,
-	load func(context.Context) (*pb.Party, error)) (*pb.Party, error) {
+	load func(context.Context) (*pb.Party, error)) (p *pb.Party, held bool, err error) {
 	release := w.places.Take(ctx, project, player)
 	if release == nil {
-		return known, nil
+		return known, false, nil
 	}
 	defer release()
 	one, leave := w.join(key{project, known.GetId()}, "")
@@ -102,7 +102,7 @@ func (w *waiters) wait(ctx context.Context, project, player string, wait time.Du
 		if !first {
 			left := time.Until(until)
 			if left <= 0 {
-				return known, nil
+				return known, true, nil
 			}
 			again := time.NewTimer(min(left, w.recheck))
 			select {
@@ -110,16 +110,16 @@ func (w *waiters) wait(ctx context.Context, project, player string, wait time.Du
 			case <-again.C:
 			case <-w.stopped:
 				again.Stop()
-				return known, nil
+				return known, true, nil
 			case <-ctx.Done():
 				again.Stop()
-				return known, nil
+				return known, true, nil
 			}
 			again.Stop()
 		}
 		// The first read is after joining, so that no change is missed between the two.
 		if p, err := load(ctx); err != nil || p.GetRevision() != known.GetRevision() {
-			return p, err
+			return p, true, err
 		}
 	}
 }

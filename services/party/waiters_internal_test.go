@@ -23,7 +23,7 @@ func TestHeldRequestsOfAPlayerAreBounded(t *testing.T) {
 	for range heldPlayer {
 		held.Go(func() {
 			first := sync.OnceFunc(func() { loaded <- struct{}{} })
-			_, _ = w.wait(ctx, "demo", "ada", time.Hour, known, func(context.Context) (*pb.Party, error) {
+			_, _, _ = w.wait(ctx, "demo", "ada", time.Hour, known, func(context.Context) (*pb.Party, error) {
 				first()
 				return known, nil
 			})
@@ -34,15 +34,15 @@ func TestHeldRequestsOfAPlayerAreBounded(t *testing.T) {
 	}
 	called := errors.New("held")
 	load := func(context.Context) (*pb.Party, error) { return nil, called }
-	if p, err := w.wait(ctx, "demo", "ada", time.Hour, known, load); err != nil || p != known {
-		t.Errorf("one more request of the player: %v, %v, want an answer at once", p, err)
+	if p, waits, err := w.wait(ctx, "demo", "ada", time.Hour, known, load); err != nil || waits || p != known {
+		t.Errorf("one more request of the player: %v, %v, %v, want an answer at once", p, waits, err)
 	}
-	if _, err := w.wait(ctx, "demo", "bob", time.Hour, known, load); !errors.Is(err, called) {
+	if _, waits, err := w.wait(ctx, "demo", "bob", time.Hour, known, load); !waits || !errors.Is(err, called) {
 		t.Errorf("another player's request is not held: %v", err)
 	}
 	end()
 	held.Wait()
-	if _, err := w.wait(t.Context(), "demo", "ada", time.Hour, known, load); !errors.Is(err, called) {
+	if _, _, err := w.wait(t.Context(), "demo", "ada", time.Hour, known, load); !errors.Is(err, called) {
 		t.Errorf("the player holds none any more, and its request is not held: %v", err)
 	}
 }

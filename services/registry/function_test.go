@@ -315,7 +315,7 @@ func TestRestartsAreBounded(t *testing.T) {
 		wants[response.RestartResult](t, b.restart(t, all), http.StatusOK)
 	}
 	refused(t, b.restart(t, all), http.StatusTooManyRequests, "a second are allowed")
-	// Uploads and rollbacks restart functions as well. An upload is refused before anybody looks at the module.
+	// Uploads and rollbacks restart functions as well. An upload is refused before the module is read.
 	refused(t, b.put(t, "/functions/duel", []byte("no module")), http.StatusTooManyRequests, "a second are allowed")
 	refused(t, b.rollback(t, "duel", `{"version":1}`), http.StatusTooManyRequests, "a second are allowed")
 	b.clock.advance(40 * time.Second)

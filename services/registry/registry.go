@@ -7,7 +7,7 @@
 //
 // A function goes back to its last good upload by itself when a new one fails on runs that the good one passes
 // (rollback.go). A new upload may first run in the shadow of the one that serves (shadow.go), or as a canary, for a
-// part of the runs (canary.go, look.go).
+// part of the runs (canary.go).
 //
 // The registry knows what runs from the runners' heartbeats alone. Every replica keeps them in memory, and is not ready
 // before all runners have had the time to send one.

@@ -119,6 +119,9 @@ func rate(basis *state.ResultBasis, next *pb.MatchResult) (_ []state.Rated, odds
 				}
 				key := [2]string{p.GetId(), rule.GetName()}
 				change := changeOf(key, teams[i].Players[j], after[i][j])
+				if change.Season = rule.GetSeason(); earlier[key] != nil {
+					change.Season = earlier[key].GetSeason()
+				}
 				next.Changes = append(next.Changes, change)
 				of.set(rule, earlier[key], change, now)
 				delete(earlier, key)

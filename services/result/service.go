@@ -30,7 +30,9 @@ type Options struct {
 	Passes *seat.Passes
 	// Reads is how often one player may GET, by this process.
 	Reads state.Rate
-	Now   func() time.Time
+	// Origins are the web pages whose browsers may call what players call, see web.CheckOrigins.
+	Origins string
+	Now     func() time.Time
 }
 
 type service struct {
@@ -54,11 +56,21 @@ func New(o Options) app.Part {
 
 func (s *service) routes(e *echo.Echo) {
 	e.POST(web.Base+"/matches/:match/result", s.report, s.Verifier.Require(auth.Server, auth.Service))
-	e.GET(web.Base+"/players/:player/match", s.running, s.Verifier.Require(auth.Player, auth.Service))
 	look := s.Verifier.RequireLook(auth.Player, auth.Service, auth.Developer)
-	e.GET(web.Base+"/players/:player/ratings", s.ratings, look)
-	e.GET(web.Base+"/players/:player/ratings/history", s.history, look)
-	e.GET(web.Base+"/ratings/:rating/leaderboard", s.leaderboard, look)
+	pages := web.NewCORS(s.Origins, "GET, HEAD", "Authorization, Baggage, Cache-Control, Traceparent, Tracestate, "+
+		"X-Correlation-Id, X-On-Behalf-Of", "RateLimit, RateLimit-Policy, Retry-After, X-Correlation-Id")
+	for _, of := range []struct {
+		path   string
+		answer echo.HandlerFunc
+		allow  echo.MiddlewareFunc
+	}{
+		{"/players/:player/match", s.running, s.Verifier.Require(auth.Player, auth.Service)},
+		{"/players/:player/ratings", s.ratings, look}, {"/players/:player/ratings/history", s.history, look},
+		{"/ratings/:rating/leaderboard", s.leaderboard, look},
+	} {
+		e.GET(web.Base+of.path, of.answer, of.allow)
+		pages.Allow(e, web.Base+of.path)
+	}
 	standing := web.Base + "/players/:player/standing"
 	e.GET(standing, s.standing, s.Verifier.RequireLook(auth.Service, auth.Developer))
 	e.PUT(standing, s.setStanding, s.Verifier.Require(auth.Service, auth.Developer))

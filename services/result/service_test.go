@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -52,6 +53,9 @@ type world struct {
 	n       int
 }
 
+// game is where the web pages of the game are.
+const game = "https://game.example"
+
 func start(t testing.TB) *world {
 	t.Helper()
 	w := &world{TB: t, store: embeddedtest.Store(t, state.Options{History: 1000})}
@@ -64,7 +68,7 @@ func start(t testing.TB) *world {
 	verifier, err := auth.New(auth.Options{Issuers: []auth.Issuer{trust}, Log: log})
 	must(t, err)
 	e := web.New(log, web.Options{})
-	result.New(result.Options{Store: w.store, Verifier: verifier, Now: time.Now}).Routes(e)
+	result.New(result.Options{Store: w.store, Verifier: verifier, Now: time.Now, Origins: game}).Routes(e)
 	w.handler = openapitest.Handler(t, e)
 	if _, is := t.(*testing.B); is {
 		w.handler = e
@@ -469,10 +473,23 @@ func TestRatingsAreShown(t *testing.T) {
 	if b := board(ada, "?limit=1"); len(b.Players) != 1 {
 		t.Errorf("a public leaderboard: %+v", b)
 	}
+	// A correction counts in the season of its match.
+	rule.Season = "s2"
+	set()
+	bob := func() float64 {
+		t.Helper()
+		players := board(developer, "?season=s1").Players
+		return players[slices.IndexFunc(players, func(p response.LeaderboardEntry) bool { return p.Player == "bob" })].Value
+	}
+	was := bob()
+	report(first, "blue")
+	if is := bob(); is <= was || len(board(developer, "").Players) > 0 {
+		t.Errorf("bob, who won after all, had %v and has %v", was, is)
+	}
 }
 
-// BenchmarkResults reports results of matches of four players, with a rating, and with a standing besides: 2,000 a
-// second are wanted.
+// BenchmarkResults reports results of matches of four players, with a rating, and with a standing besides, each by the
+// token of its server, over HTTP: 2,000 a second are wanted. The clients are in this process.
 func BenchmarkResults(b *testing.B) {
 	b.Run("ratings", func(b *testing.B) { benchmarkResults(b, nil) })
 	b.Run("standing", func(b *testing.B) { benchmarkResults(b, &pb.StandingRules{Games: true, Left: true, Recent: 5}) })
@@ -485,28 +502,29 @@ func benchmarkResults(b *testing.B, standing *pb.StandingRules) {
 	must(b, w.store.PutSettings(b.Context(), "demo", &pb.ProjectSettings{Ratings: []*pb.RatingRule{{Name: "skill",
 		Model: rule.Model, Mean: rule.Mean, Deviation: rule.Deviation, Beta: rule.Beta, Tau: rule.Tau}},
 		Standing: standing}, state.AnyRevision))
-	ids := make([]string, b.N)
+	ids, tokens := make([]string, b.N), make([]string, b.N)
 	for i := range ids {
 		n := 4 * (i % 2500)
 		ids[i] = w.play(fmt.Sprintf("p%d p%d", n, n+1), fmt.Sprintf("p%d p%d", n+2, n+3))
+		tokens[i] = w.token(auth.Server, "demo", ids[i])
 	}
-	token, next := w.token(auth.Service, "demo", ""), atomic.Int64{}
-	b.SetParallelism(32)
+	const clients = 64
+	http.DefaultTransport.(*http.Transport).MaxIdleConnsPerHost = clients
+	next, all := atomic.Int64{}, sync.WaitGroup{}
 	before := processorTime(b)
 	b.ResetTimer()
-	b.RunParallel(func(p *testing.PB) {
-		for p.Next() {
-			req := httptest.NewRequest(http.MethodPost, "/demo/matchmaking/api/v1/matches/"+ids[next.Add(1)-1]+"/result",
-				strings.NewReader(`{"teams":[{"name":"red","rank":1},{"name":"blue","rank":2}]}`))
-			req.Header.Set("Authorization", "Bearer "+token)
-			req.Header.Set("Content-Type", "application/json")
-			answer := httptest.NewRecorder()
-			w.handler.ServeHTTP(answer, req)
-			if answer.Code != http.StatusOK {
-				b.Error(answer.Code, answer.Body)
+	for range clients {
+		all.Go(func() {
+			for i := next.Add(1) - 1; i < int64(b.N); i = next.Add(1) - 1 {
+				status, text := w.send(http.MethodPost, tokens[i], "/matches/"+ids[i]+"/result",
+					`{"teams":[{"name":"red","rank":1},{"name":"blue","rank":2}]}`)
+				if status != http.StatusOK {
+					b.Error(status, text)
+				}
 			}
-		}
-	})
+		})
+	}
+	all.Wait()
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "results/s")
 	b.ReportMetric(float64((processorTime(b)-before).Microseconds())/float64(b.N), "µs-processor/result")
 }
@@ -517,4 +535,34 @@ func processorTime(b *testing.B) time.Duration {
 	var used syscall.Rusage
 	must(b, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+// Pages of the game read what players read, and nothing else.
+func TestPagesReadWhatPlayersRead(t *testing.T) {
+	w := start(t)
+	base := w.url + "/demo/matchmaking/api/v1"
+	for path, allowed := range map[string]bool{
+		"/players/ada/match": true, "/players/ada/ratings": true, "/players/ada/ratings/history": true,
+		"/ratings/skill/leaderboard": true, "/players/ada/standing": false, "/matches/x/result": false,
+	} {
+		for _, method := range []string{http.MethodGet, http.MethodOptions} {
+			for _, origin := range []string{game, "https://evil.example"} {
+				req, err := http.NewRequestWithContext(t.Context(), method, base+path, http.NoBody)
+				must(t, err)
+				req.Header.Set("Origin", origin)
+				res, err := http.DefaultClient.Do(req)
+				must(t, err)
+				must(t, res.Body.Close())
+				want := ""
+				if allowed && origin == game {
+					want = game
+				}
+				sends := strings.Contains(res.Header.Get("Access-Control-Allow-Headers"), "Authorization, ")
+				if got := res.Header.Get("Access-Control-Allow-Origin"); got != want ||
+					sends != (want != "" && method == http.MethodOptions) {
+					t.Errorf("%s %s from %s gets %d %v", method, path, origin, res.StatusCode, res.Header)
+				}
+			}
+		}
+	}
 }

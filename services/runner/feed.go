@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
 	"matchmaker.dev/services/internal/match/pool"
 	"matchmaker.dev/services/internal/platform/notify"
 	"matchmaker.dev/services/internal/state"
+	"matchmaker.dev/services/runner/lasthour"
 )
 
 // feed keeps a project's indexes of waiting tickets and of backfill tickets, and the position that they have reached.
@@ -17,6 +19,7 @@ type feed struct {
 	project   string
 	index     *pool.Index
 	backfills *pool.Backfills // those that functions may see
+	recorder  *lasthour.Recorder
 	log       *slog.Logger
 	wake      notify.Signal // the feed has entries that are not in the indexes
 
@@ -86,6 +89,27 @@ func (f *feed) Apply(changes []state.Change, position uint64) {
 	}
 	if len(changes) == 0 || position > 0 { // at the end of the snapshot, or after it
 		f.setPosition(true, position)
+	}
+}
+
+// recorded is a feed whose tickets are recorded, when the runs that wait for them go on.
+type recorded struct {
+	*feed
+	now func() time.Time
+}
+
+// Apply brings changes into the indexes, and records tickets that come and go.
+func (r recorded) Apply(changes []state.Change, position uint64) {
+	r.feed.Apply(changes, position)
+	now := r.now()
+	for _, c := range changes {
+		switch {
+		case c.Ticket == "":
+		case c.Body == "":
+			r.recorder.Gone(c.Ticket, c.Claimed, now)
+		default:
+			r.recorder.Came(c.Ticket, []byte(c.Body))
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/platform/notify"
+	"matchmaker.dev/services/runner/lasthour"
 )
 
 // hostedProject is a project on this runner: its feed and its functions.
@@ -53,6 +54,9 @@ func (h *hostedProject) run(ctx context.Context) {
 		case ctx.Err() == nil:
 			h.env.Log.WarnContext(ctx, "the functions of a project cannot be read", "project", h.project, "error", err)
 		}
+		if h.feed != nil {
+			h.feed.recorder.Trim(h.env.Store.Now())
+		}
 		select {
 		case <-ctx.Done():
 		case <-poll.C:
@@ -92,16 +96,19 @@ func (h *hostedProject) reconcile(life context.Context, desired map[string]*pb.F
 	if len(desired) == 0 && h.feed != nil {
 		// Runs in flight keep the index as it is.
 		h.unfollow()
+		h.feed.recorder.Close()
 		h.feed = nil
 	}
 }
 
 func (h *hostedProject) follow(life context.Context) {
 	f := newFeed(h.project, h.env.Settings.IndexNames, h.env.Log)
+	f.recorder = lasthour.NewRecorder(&h.env.recorders, h.env.Store.Now())
+	sink := recorded{f, h.env.Store.Now}
 	ctx, cancel := context.WithCancel(life)
 	h.feed, h.unfollow = f, cancel
 	h.goroutines.Go(func() {
-		f.follow(ctx, func(ctx context.Context) { h.env.Store.Follow(ctx, h.project, f, f.wake.C()) })
+		f.follow(ctx, func(ctx context.Context) { h.env.Store.Follow(ctx, h.project, sink, f.wake.C()) })
 	})
 }
 

@@ -89,6 +89,10 @@ func (f *function) handle(ctx context.Context, request *pb.RunRequest, answer bu
 		f.list(ctx, request, answer)
 		return
 	}
+	if request.GetSimulation() != nil {
+		f.simulate(ctx, request, answer)
+		return
+	}
 	budget := time.Duration(request.GetBudget()) * time.Millisecond
 	if budget <= 0 {
 		budget = f.env.Settings.Budget

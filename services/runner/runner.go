@@ -18,6 +18,7 @@ import (
 	"matchmaker.dev/services/internal/platform/wait"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/runner/gate"
+	"matchmaker.dev/services/runner/lasthour"
 )
 
 // Options are what a [Runner] needs. All but Settings, Meter and Tracer are required.
@@ -80,12 +81,17 @@ type env struct {
 	lastTimestamp atomic.Int64
 	// lists has room for the one list that is being made.
 	lists chan struct{}
+	// simulations has room for the one simulation that is played, and unasked has what ends each, by its run.
+	simulations chan struct{}
+	unasked     sync.Map
+	recorders   lasthour.Quota
 }
 
 func newEnv(o Options) *env {
 	return &env{
 		Options: o, statusChanged: notify.New(), gate: gate.New[*run](o.Settings.slots()),
 		backlog: newBacklog(), instances: &instanceQuota{most: o.Settings.RunnerInstances}, lists: make(chan struct{}, 1),
+		simulations: make(chan struct{}, 1),
 	}
 }
 
@@ -204,6 +210,9 @@ func (r *Runner) onPoke(project string, p *pb.Poke) {
 		for _, f := range h.sortedFunctions() {
 			f.endRuns(p.GetDeleted())
 		}
+	}
+	if end, known := r.env.unasked.Load(p.GetUnasked()); known {
+		end.(context.CancelFunc)()
 	}
 	switch {
 	case !p.GetFunctions():

@@ -74,7 +74,7 @@ func newWorld(t testing.TB) *world {
 	t.Cleanup(func() { _ = w.store.Close() })
 	w.bus = w.connect("test")
 	embeddedtest.Prepare(t, w.bus)
-	w.tickets = w.store.Creator(func(_ context.Context, _ string, position uint64) {
+	w.tickets = w.store.Creator(func(_ context.Context, _ string, position uint64, _ ...string) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.created = max(w.created, position)

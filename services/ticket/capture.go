@@ -7,9 +7,9 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"matchmaker.dev/services/insight"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/bus/adhoc"
+	"matchmaker.dev/services/internal/edge/auth"
 	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/edge/web"
 )
@@ -26,7 +26,7 @@ func (s *service) capture(c echo.Context) error {
 	if name == "" {
 		return problem.New(problem.Invalid, "query parameter config: the identifier of a config is expected")
 	}
-	if err := insight.MaySeeProperties(c, s.Store); err != nil {
+	if err := auth.MaySeeProperties(c, s.Store); err != nil {
 		return err
 	}
 	t, configs, look, err := s.lookAt(ctx, project, id)

@@ -115,9 +115,9 @@ type early struct {
 	assign func(ctx context.Context)
 }
 
-func (e early) PokeTickets(ctx context.Context, project string, position uint64) {
+func (e early) PokeTickets(ctx context.Context, project string, position uint64, queues ...string) {
 	e.assign(ctx)
-	e.Bus.PokeTickets(ctx, project, position)
+	e.Bus.PokeTickets(ctx, project, position, queues...)
 }
 
 // newcomers hears of the tickets that begin to wait.

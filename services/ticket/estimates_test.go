@@ -94,7 +94,7 @@ func TestEstimateIsAnsweredOnRequest(t *testing.T) {
 	}
 }
 
-// Players of a ticket who do not own it do not see its attributes, but have the same estimate. The stream has it, too.
+// Players of a ticket that do not own it do not see its attributes, but have the same estimate. The stream has it, too.
 func TestEstimateOfAPlayerAndInTheStream(t *testing.T) {
 	r := start(t)
 	r.learn(t, r.store.Now())

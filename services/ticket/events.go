@@ -24,6 +24,7 @@ type events struct {
 type subscription struct {
 	streams int
 	sub     bus.Subscription // nil when it failed
+	failed  bool             // and that was logged
 }
 
 func newEvents(o *Options, w *waiters) *events {
@@ -39,18 +40,7 @@ func (e *events) join(project string) (leave func()) {
 		h = new(subscription)
 		e.projects[project] = h
 	}
-	if h.sub == nil { // also one that failed before
-		sub, err := e.hear(project, func(all *pb.Events) {
-			for _, one := range all.GetEvents() {
-				e.wake.handleEvent(project, one)
-			}
-		})
-		if err != nil {
-			e.log.Warn("the events of a project are not heard", "project", project, "error", err)
-		} else {
-			h.sub = sub
-		}
-	}
+	e.listen(project, h)
 	h.streams++
 	return func() {
 		e.mu.Lock()
@@ -62,6 +52,34 @@ func (e *events) join(project string) (leave func()) {
 		if h.sub != nil {
 			h.sub.Stop()
 		}
+	}
+}
+
+// listen subscribes to the events of a project that is not heard of. The caller has the mutex.
+func (e *events) listen(project string, h *subscription) {
+	if h.sub != nil {
+		return
+	}
+	sub, err := e.hear(project, func(all *pb.Events) {
+		for _, one := range all.GetEvents() {
+			e.wake.handleEvent(project, one)
+		}
+	})
+	switch {
+	case err == nil:
+		h.sub = sub
+	case !h.failed:
+		h.failed = true
+		e.log.Warn("the events of a project are not heard", "project", project, "error", err)
+	}
+}
+
+// retry tries again to hear of a project, if that failed.
+func (e *events) retry(project string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if h := e.projects[project]; h != nil {
+		e.listen(project, h)
 	}
 }
 

@@ -63,7 +63,7 @@ type Options struct {
 // Bus is what the service needs of the bus: a *bus.Bus.
 type Bus interface {
 	OnResults(handle func(project string, a bus.Assigned)) (bus.Subscription, error)
-	PokeTickets(ctx context.Context, project string, position uint64)
+	PokeTickets(ctx context.Context, project string, position uint64, queues ...string)
 	Poke(ctx context.Context, project string, p *pb.Poke)
 	NotifyAssigned(ctx context.Context, project string, tickets []string)
 	NotifyEnded(ctx context.Context, project string, tickets []string, reason string)

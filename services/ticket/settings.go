@@ -18,7 +18,7 @@ type Settings struct {
 	Held       int             `help:"How many requests with 'Prefer: wait' one process holds open; a project gets half of what the others leave free. Those beyond are answered at once." default:"20000" name:"max-held" group:"tickets"`
 	HeldPlayer int             `help:"How many of them one player may have." default:"16" name:"max-held-player" group:"tickets"`
 	Streams    stream.Settings `embed:""`
-	Origins    string          `help:"Origins of web pages whose browsers may call the Tickets API and the Parties API, with commas between: https://game.example, or * for all. Empty: none." name:"cors-origins" group:"tickets"`
+	Origins    string          `help:"Origins of web pages whose browsers may call what players call, with commas between: https://game.example, or * for all. Empty: none." name:"cors-origins" group:"tickets"`
 }
 
 // Validate names the flag that makes no sense.

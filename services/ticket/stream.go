@@ -37,7 +37,7 @@ type follower struct {
 	out     *stream.Stream
 	project string
 	by      viewer
-	// seated are the players who get seat passes, as far as they are known.
+	// seated are the players that get seat passes, as far as they are known.
 	seated []string
 	// ticket has the id, the queues and the span alone.
 	ticket state.Ticket
@@ -118,6 +118,7 @@ func (s *follower) run(t *state.Ticket) (end string) {
 			continue
 		}
 		checked = time.Now()
+		s.events.retry(s.project)
 		next, err := s.read(s.ctx)
 		switch {
 		case err == nil:

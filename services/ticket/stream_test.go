@@ -364,7 +364,7 @@ func TestBrowsersOfAllowedOrigins(t *testing.T) {
 				must(t, err)
 				headers := res.Header.Get("Access-Control-Allow-Headers")
 				if res.StatusCode != http.StatusNoContent ||
-					strings.Contains(headers, "Authorization, Cache-Control,") != (allowed != "") {
+					strings.Contains(headers, "Authorization, Baggage, Cache-Control,") != (allowed != "") {
 					t.Errorf("origins %q: a preflight from %q gets %d %v", setting, origin, res.StatusCode, res.Header)
 				}
 			}

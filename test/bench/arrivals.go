@@ -68,7 +68,7 @@ func schedule(rate int, over time.Duration, pairs bool, random *rand.Rand) []arr
 	return all
 }
 
-// arrivals are players who arrive at their times, however many others still wait.
+// arrivals are players that arrive at their times, however many others still wait.
 type arrivals struct {
 	host, project string
 	tokens        []string
@@ -106,7 +106,7 @@ type arrival struct {
 // warming is for how long players come before the measured ones.
 const warming = 2 * time.Second
 
-// begin lets the players arrive who are not measured.
+// begin lets the players that are not measured arrive.
 func (a *arrivals) begin(ctx context.Context) {
 	n := int(float64(a.warmRate)*a.warm.Seconds()/2) / 2 * 2
 	a.before = make([]arrival, n)

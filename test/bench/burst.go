@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// burst measures players who all come within a second, each with a new connection.
+// burst measures players that all come within a second, each with a new connection.
 func (r *round) burst(ctx context.Context) error {
 	for _, m := range r.manners() {
 		if err := r.with(ctx, func(i *installation) error { return r.rush(ctx, i, m) }); err != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// capacity measures players who come again as soon as they are assigned: tickets per second while the same number
+// capacity measures players that come again as soon as they are assigned: tickets per second while the same number
 // waits, and the cost of each.
 func (r *round) capacity(ctx context.Context, i *installation) error {
 	for k, m := range r.manners() {
@@ -58,8 +58,8 @@ func (r *round) circle(ctx context.Context, p *project, m manner, n int) error {
 	return nil
 }
 
-// again is one player who creates one ticket after the other. Tickets that are assigned between from and to count. A
-// player who still waits at the end leaves, since there may be no opponent.
+// again is one player that creates one ticket after the other. Tickets that are assigned between from and to count. A
+// player that still waits at the end leaves, since there may be no opponent.
 func (a *arrivals) again(ctx context.Context, i int, from, to time.Time) (waited times, err error) {
 	w, err := dial(ctx, a.host)
 	if err != nil {

@@ -66,7 +66,7 @@ func (r *round) create(ctx context.Context, i *installation) (err error) {
 	return nil
 }
 
-// createParties measures what a player costs whose ticket has three players, beside one who has a ticket alone.
+// createParties measures what a player of a ticket of three costs, beside one with a ticket alone.
 func (r *round) createParties(ctx context.Context, p *project, i *installation, connections int) error {
 	host, sizes := i.Address(catalog.Ticket), [2]int{1, partySize}
 	var each [2]float64

@@ -10,7 +10,7 @@ import (
 	"matchmaker.dev/services/internal/platform/catalog"
 )
 
-// crowd measures players who come while many stand by who cannot be matched, beside players in an empty pool.
+// crowd measures players that come while many that cannot be matched stand by, beside players in an empty pool.
 func (r *round) crowd(ctx context.Context, i *installation) error {
 	p, err := r.ready(ctx, i, "crowd", false)
 	if err != nil {

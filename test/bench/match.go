@@ -22,7 +22,7 @@ func anybody(hosted bool) client.Config {
 	return config
 }
 
-// reach is more than the skills of any two players differ who are to be matched.
+// reach is more than the difference in skill of any two players that are to be matched.
 const reach = 3000
 
 // far is the skill of the player i of a crowd in which no player matches another.

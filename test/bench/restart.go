@@ -10,7 +10,7 @@ import (
 	"matchmaker.dev/services/internal/platform/catalog"
 )
 
-// restart measures players who come while the runner is restarted and a crowd stands by, then the same with two
+// restart measures players that come while the runner is restarted and a crowd stands by, then the same with two
 // runners, one of which is restarted.
 func (r *round) restart(ctx context.Context, i *installation) error {
 	p, err := r.ready(ctx, i, "restart", false)

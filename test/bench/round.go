@@ -42,6 +42,7 @@ func shapes() []shape {
 		{"streams", "players who follow their tickets, each by a stream", 40 * time.Second, (*round).streams, true},
 		{"signs", "a crowd that asks for its tickets now and then, with the sign of life and without", 5 * time.Minute,
 			on((*round).signs), true},
+		{"rated", "tickets whose players have a rating, beside tickets without", time.Minute, on((*round).rated), true},
 		{"estimates", "players are told for how long they wait, beside how long they do", 5 * time.Minute,
 			on((*round).estimates), true},
 		{"insight", "players while their matches are measured, recorded and explained, beside players of whom nobody asks",

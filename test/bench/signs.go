@@ -22,7 +22,7 @@ const (
 	signsTurn  = 10
 )
 
-// signs measures players who come while many stand by who ask for their tickets now and then: with the sign of life,
+// signs measures players that come while many that ask for their tickets now and then stand by: with the sign of life,
 // and without, in turns on one system.
 func (r *round) signs(ctx context.Context, i *installation) error {
 	p, err := r.ready(ctx, i, "signs", false)

@@ -278,7 +278,7 @@ func deletion(host, project, token, header, id string) []byte {
 		"Authorization: Bearer %s\r\n%s\r\n", project, id, host, token, header)
 }
 
-// ends are when tickets were created and ended, in Unix milliseconds, and who is in a match.
+// ends are when tickets were created and ended, in Unix milliseconds, and which players are in a match.
 type ends struct {
 	mu          sync.Mutex
 	created, at map[string]int64

@@ -133,8 +133,9 @@ func TestShapesAreMeasured(t *testing.T) {
 	}
 }
 
-// mostCounts is what a ticket takes at most. Each has its poke. A pair has one message with its results, and one for an
-// allocator, which is seen twice. The others have room for what comes each second on a machine that is slow.
+// mostCounts is what a ticket takes at most. Each has its poke, and wakes the config of its queue alone. A pair has one
+// message with its results, and one for an allocator, which is seen twice. The others have room for what comes each
+// second on a machine that is slow.
 var mostCounts = map[string]float64{
 	"4 pairs/s, no server: messages: mm.poke a ticket":           1,
 	"4 pairs/s, no server: messages: mm.assigned a ticket":       0.5,
@@ -145,6 +146,7 @@ var mostCounts = map[string]float64{
 	"4 pairs/s, a server each: messages: mm.assigned a ticket":   0.5,
 	"4 pairs/s, a server each: messages: mm.match a ticket":      1,
 	"4 pairs/s, a server each: messages a ticket":                8,
+	"3 queues with 20/s each: messages: mm.run a ticket":         1.5,
 }
 
 // wanted is a reading of each shape. On a busy machine its value may be that a queue grows.
@@ -159,6 +161,7 @@ var wanted = map[string]string{
 	"streams":   "20 streams: memory of the ticket service for each",
 	"signs":     "100/s among 200 who ask: processor time a ticket",
 	"estimates": "20/s: ranges that hold",
+	"rated":     "100/s with a rating: processor time a ticket",
 	"insight":   "100/s, measured, recorded and explained: processor time a ticket",
 	"return":    "100/s, a bad upload: failed runs",
 	"simulated": "spread: how far a simulation is from it",

@@ -136,7 +136,7 @@ func (s *soak) Run(ctx context.Context, out io.Writer) (err error) {
 	return nil
 }
 
-// endless are players who arrive until ctx ends.
+// endless are players that arrive until ctx ends.
 type endless struct {
 	mu               sync.Mutex
 	assigned, failed int
@@ -171,7 +171,7 @@ func (e *endless) sum() int {
 	return e.assigned
 }
 
-// count adds the players of a wave. Players who still waited at the end are not counted.
+// count adds the players of a wave. Players that still waited at the end are not counted.
 func (e *endless) count(ctx context.Context, tickets []arrival) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

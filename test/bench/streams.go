@@ -22,7 +22,7 @@ const (
 // streamLimits are those, as --with has them, under which a thousand players may follow ten thousand tickets.
 var streamLimits = []string{"ticket=--max-streams=100000", "ticket=--max-streams-player=1000"}
 
-// streams measures players who follow their tickets, each by a stream: what a stream takes, and how soon
+// streams measures players that follow their tickets, each by a stream: what a stream takes, and how soon
 // matched players are told.
 func (r *round) streams(ctx context.Context) error {
 	limited := *r.options

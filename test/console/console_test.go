@@ -2,6 +2,7 @@
 package console_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"flag"
@@ -22,6 +23,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/internal/edge/auth"
@@ -177,7 +179,16 @@ func (w *world) shown(t *testing.T) map[string]string {
 		}
 	}
 	at := w.URL + "/console/" + project
+	ranked, err := w.studio.GetConfig(ctx, "ranked")
+	must(t, err)
+	tried, err := w.studio.TryConfig(ctx, "ranked", bytes.Replace(ranked.JSON, []byte(`"window":100`),
+		[]byte(`"window":20`), 1), nil)
+	must(t, err)
+	if tried.State != "done" || tried.Present.Tickets == 0 || tried.Present.Matched == 0 {
+		t.Errorf("tried on what came so far: %+v", tried)
+	}
 	return map[string]string{
+		"trial": at + "/trial?id=" + tried.ID, "whatif": at + "/queue?queue=ranked&setting=window&value=20&try=" + tried.ID,
 		"now": at + "/now", "queue": at + "/queue?queue=ranked", "ticket": at + "/ticket?id=" + w.elder,
 		"player": at + "/player?id=grandmaster", "match": at + "/match?id=" + found, "configs": at + "/configs",
 		"config": at + "/config?id=ranked", "edit": at + "/config?id=ranked&edit=true", "functions": at + "/functions",
@@ -315,6 +326,27 @@ func (b *browser) tryActions(t *testing.T, w *world) {
 	b.run(t, chromedp.SendKeys("#id", "bad"), chromedp.Evaluate("document.getElementById('text').value = '{'", nil),
 		chromedp.Submit(".editor"))
 	b.sees(t, "Bad Request")
+
+	// A config is tried before it is put, and a queue says what if.
+	b.goTo(t, at+"/config?id=ranked&edit=true")
+	b.run(t, chromedp.Evaluate(`document.getElementById('text').value = document.getElementById('text').value.replace(
+		'"window": 100', '"window": 30')`, nil))
+	b.press(t, "Try on the last hour")
+	b.sees(t, "Tickets with a match, by how long they waited")
+	b.sees(t, "Wait p50")
+	b.sees(t, "matchmaking.config.window")
+	b.press(t, "Edit further")
+	b.until(t, `document.getElementById('text')?.value.includes('"window": 30')`, "the editor has what was tried")
+	b.goTo(t, at+"/queue?queue=ranked")
+	b.sees(t, "instead of 100")
+	b.run(t, chromedp.Evaluate("document.getElementById('value').focus()", nil), chromedp.KeyEvent(kb.ArrowLeft))
+	b.until(t, "document.querySelector('output').value === '90'", "the number follows the slider")
+	b.press(t, "Try on the last hour")
+	b.sees(t, "Wait p50")
+	b.until(t, "new URL(location).searchParams.get('value') === '90' && document.querySelector('output').value === '90'",
+		"the address has the number")
+	b.press(t, "The config that was tried")
+	b.sees(t, "matchmaking.config.window")
 
 	b.goTo(t, at+"/function?name=duel")
 	b.sees(t, "Shadow: upload 2")

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// endpoint is an endpoint, with who may call it and who may not.
+// endpoint is an endpoint, with the callers that may call it and those that may not.
 type endpoint struct {
 	request
 	denied []Actor

@@ -16,7 +16,7 @@ import (
 type Target struct {
 	// URL is its base address, without a slash at the end.
 	URL string
-	// Project is the project of the tests. Nobody else may use it meanwhile.
+	// Project is the project of the tests. Nothing else may use it meanwhile.
 	Project string
 	// Another is the project of the actors from another project, "" when its name is unknown. Tests use up its limits.
 	Another string
@@ -53,8 +53,8 @@ const (
 	Player    Actor = "player"
 	Other     Actor = "other"     // another player
 	Developer Actor = "developer" // an owner of the project
-	Guest     Actor = "guest"     // a developer who is neither Manager nor Owner
-	Support   Actor = "support"   // a developer who may look and change nothing
+	Guest     Actor = "guest"     // a developer that is neither Manager nor Owner
+	Support   Actor = "support"   // a developer that may look and change nothing
 	Server    Actor = "server"
 	Service   Actor = "service"   // a game service that acts for players
 	Reader    Actor = "reader"    // a game service that only reads

@@ -67,7 +67,7 @@ type arena struct {
 	arrived  int
 
 	games map[string][]*guest // who plays at a server
-	waits []time.Duration     // of the players who joined a running game
+	waits []time.Duration     // of the players that joined a running game
 }
 
 // guest is a player of a game.

@@ -94,7 +94,7 @@ func fillGame(t *testing.T, p *project) {
 }
 
 // refillGame: a game server that was started for a match keeps its game filled, with the token and the backfill ticket
-// that it got. It replaces a player who leaves. When all have left it asks for no more players.
+// that it got. It replaces a player that leaves. When all have left it asks for no more players.
 func refillGame(t *testing.T, p *project) {
 	p.upload(t, "arena", p.s.made.arena)
 	p.put(t, "arena", rules{function: "arena", settings: map[string]any{"players": 3, "widen": 0}, hosting: true})
@@ -119,7 +119,7 @@ func refillGame(t *testing.T, p *project) {
 	if err != nil || w.Players != 3 {
 		t.Errorf("the server welcomes late with %+v, %v", w, err)
 	}
-	// The function says nothing of the game to players who join. They are told what it was started with.
+	// The function says nothing of the game to players that join. They are told what it was started with.
 	if got, want := late.result(t).MatchProperties, players[0].result(t).MatchProperties; string(got) != string(want) ||
 		len(want) == 0 {
 		t.Errorf("late is told %s, and the first were told %s", got, want)
@@ -201,7 +201,7 @@ func silentGame(t *testing.T, p *project) {
 }
 
 // fillAsked: players of a config that asks are asked before a running game learns of them. It gets them when all have
-// accepted. The ticket of a player who declines or is silent ends, the others wait, and the game knows nothing of it.
+// accepted. The ticket of a player that declines or is silent ends, the others wait, and the game knows nothing of it.
 // When the game ends meanwhile, all wait again.
 func fillAsked(t *testing.T, p *project) {
 	p.upload(t, "arena", p.s.made.arena)

@@ -311,6 +311,8 @@ func checkRoutes(t *testing.T, s *system) {
 		{"GET", base + "/matches/1", "ticket", 401},
 		{"GET", base + "/matches", "ticket", 401},
 		{"GET", base + "/changes", "config", 401},
+		{"POST", base + "/simulations", "config", 401},
+		{"GET", base + "/simulations/1", "config", 401},
 		{"GET", base + "/api/v2/backfill", "backfill", 401},
 		{"POST", base + "/configs", "config", 401},
 		{"GET", base + "/configs/ranked", "config", 401},

@@ -16,8 +16,8 @@ import (
 // errSeen ends a stream when all that was to happen has.
 var errSeen = errors.New("seen")
 
-// insight: a developer with the role Support sees who waits, what happens to a ticket, and what became of its match,
-// and can change nothing.
+// insight: a developer with the role Support sees which tickets wait, what happens to a ticket, and what became of its
+// match, and can change nothing.
 func insight(t *testing.T, p *project) {
 	p.upload(t, "duel", p.s.made.duel)
 	p.ranked(t, "ranked", 0)

@@ -87,7 +87,7 @@ func runnerKilled(t *testing.T, p *project) {
 }
 
 // allocatorKilled: another allocator finishes the matches of the killed one. The killed one's game servers end with it;
-// players who come later reach theirs.
+// players that come later reach theirs.
 func allocatorKilled(t *testing.T, p *project) {
 	p.actor(t)
 	all := p.crowd(t, 90, map[int]func(){

@@ -52,7 +52,7 @@ func (p *project) junk(t *testing.T, n int) (all []*ticket) {
 	return all
 }
 
-// hidden: players who invent attributes hide none from a function, whether it says what it reads or not.
+// hidden: players that invent attributes hide none from a function, whether it says what it reads or not.
 func hidden(t *testing.T, p *project) {
 	p.upload(t, "duel", p.s.made.duel)
 	p.hostile(t, p.s.made.undeclared)

@@ -58,7 +58,7 @@ func parties(t *testing.T, p *project) {
 			t.Errorf("%s plays at %s, the opponent at %s", player, got, want)
 		}
 	}
-	// A member who leaves after the match takes the result from no other.
+	// A member that leaves after the match takes the result from no other.
 	if err := as("ada").LeaveParty(within(t), party.ID, "ada"); err != nil {
 		t.Fatal(err)
 	}

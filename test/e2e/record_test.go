@@ -19,7 +19,7 @@ import (
 	"matchmaker.dev/services/lab/recording"
 )
 
-// recordTickets: a developer with the role Support records players who come meanwhile, and plays them again in a
+// recordTickets: a developer with the role Support records players that come meanwhile, and plays them again in a
 // simulation. The owner records them with their properties, and takes one of them out.
 func recordTickets(t *testing.T, p *project) {
 	p.upload(t, "duel", p.s.made.duel)
@@ -104,13 +104,13 @@ func recordTickets(t *testing.T, p *project) {
 	if err := json.Unmarshal(text, &simulated); err != nil {
 		t.Fatal(err)
 	}
-	// Players who came at the edges of the recording may have been without the other.
+	// Players that came at the edges of the recording may have been without the other.
 	if one := simulated.Scenarios[0]; one.Tickets != len(came) || one.Matches < matched-1 || one.Numbers["spread"] > 7 {
 		t.Errorf("%d players and %d matches were recorded, and simulated %+v", len(came), matched, one)
 	}
 }
 
-// erasePlayer takes the first player who came with properties out of a recording.
+// erasePlayer takes the first player that came with properties out of a recording.
 func erasePlayer(t *testing.T, mm func(...string) (*exec.Cmd, *strings.Builder), file, list string) {
 	t.Helper()
 	var left []uint64

@@ -12,7 +12,7 @@ import (
 	"matchmaker.dev/services/internal/edge/issuer"
 )
 
-// refillByRules: a game of two teams, which a healer has left, gets the healer who waits, and not the tank who has
+// refillByRules: a game of two teams, which a healer has left, gets the healer that waits, and not the tank who has
 // waited for longer. Its server is told for which team and role.
 func refillByRules(t *testing.T, p *project) {
 	p.upload(t, "rules", p.s.made.rules)
@@ -89,8 +89,8 @@ func refillByRules(t *testing.T, p *project) {
 	far.mustWait(t)
 }
 
-// shortGame: two players start a game after a second, as the rules say. A healer who comes later joins it: his place is
-// open. For a second tank there is none, and a player who comes when the game is full plays with it in another.
+// shortGame: two players start a game after a second, as the rules say. A later healer joins it: his place is open. For
+// a second tank there is none, and a player that comes when the game is full plays with it in another.
 func shortGame(t *testing.T, p *project) {
 	p.upload(t, "rules", p.s.made.rules)
 	p.put(t, "short", rules{function: "rules", settings: map[string]any{

@@ -37,7 +37,7 @@ func rolling(t *testing.T, p *project) {
 
 // whileReplaced calls replace with the names of the first and the second replicas of the services. Meanwhile players
 // come, and a studio and a game server work. No request fails, though none is repeated. Each player is matched once,
-// also players who wait all the time with a GET that is held.
+// also players that wait all the time with a GET that is held.
 func (p *project) whileReplaced(t *testing.T, replace func(first, second []string)) {
 	t.Helper()
 	p.actor(t)

@@ -8,7 +8,7 @@ import (
 	"matchmaker.dev/pkg/client"
 )
 
-// unheard: a ticket that no request asks for ends. Others that wait as long do not: of a player who holds a GET, of
+// unheard: a ticket that no request asks for ends. Others that wait as long do not: of a player that holds a GET, of
 // one who follows a stream, and of a party whose members look at the party alone.
 func unheard(t *testing.T, p *project) {
 	rules := client.ProjectSettings{Tickets: &client.TicketRules{EndsTold: true, Silence: &client.Silence{Seconds: 20}}}

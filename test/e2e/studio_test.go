@@ -50,7 +50,7 @@ func firstDay(t *testing.T, p *project) {
 	}
 	three.search(t, "ranked")
 	two.search(t, "ranked")
-	// A player who searches with friends has no second ticket.
+	// A player that searches with friends has no second ticket.
 	_, err := p.player(t, "erin").CreateTicket(within(t), client.TicketRequest{Queues: []string{"casual"}})
 	if client.Status(err) != http.StatusConflict || !strings.Contains(err.Error(), two.ticket()) {
 		t.Errorf("erin's second ticket: %v, want 409 that names %s", err, two.ticket())
@@ -269,7 +269,7 @@ func (g *gathering) search(t *testing.T, queue string) {
 func (g *gathering) read(t *testing.T, player string) *client.Ticket {
 	t.Helper()
 	var got *client.Ticket
-	eventually(t, player+" may read", func() bool { // a player who waits for long has used up the limit on reads
+	eventually(t, player+" may read", func() bool { // a player that waits for long has used up the limit on reads
 		var err error
 		got, err = g.p.player(t, player).GetTicket(within(t), g.ticket())
 		if err != nil && client.Status(err) != http.StatusTooManyRequests {

@@ -14,7 +14,7 @@ import (
 // patience is how long a player waits. A player without a match by then leaves, and counts as having waited so long.
 const patience = 10 * time.Second
 
-// victim are players who come two by two, and want to play one against one.
+// victim are players that come two by two, and want to play one against one.
 type victim struct {
 	name    string
 	tickets *client.Client
@@ -71,7 +71,7 @@ func (v *victim) one(ctx context.Context, name string) player {
 	return p
 }
 
-// phase is what the players who came in some time saw.
+// phase is what the players that came in some time saw.
 type phase struct {
 	Players  int
 	Lost     int

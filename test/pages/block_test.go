@@ -23,6 +23,8 @@ var (
 	fence = regexp.MustCompile("^ *```(.*)$")
 	shell = []string{"sh", "bash", "shell", "console"}
 	other = []string{"", "cmake", "cpp", "csharp", "gdscript", "go", "json", "text", "ts", "yaml"}
+	// indented is a command in a block without a fence, which would not run here.
+	indented = regexp.MustCompile(`^(?: {4,}|\t)\s*(?:\$ |(?:bin/)?(?:mm|bench|matchmaker) |(?:make|go|curl|nats|docker|kubectl|helm|npm) )`)
 )
 
 // read returns the blocks of commands of a page: those in the language of a shell, and those with a prompt, which have
@@ -65,6 +67,8 @@ func read(t *testing.T, tree, name string) []block {
 			}
 		case open:
 			lines = append(lines, line)
+		case indented.MatchString(line):
+			t.Errorf("%s:%d: a block of commands needs a fence", name, n+1)
 		}
 	}
 	if open {

@@ -53,6 +53,7 @@ var declared = map[string]string{
 	payload struct{ Project, Match, BackfillTicket string }
 )
 `,
+	"go docs/ratings.md":  "var ctx context.Context\nvar server *client.Client\nvar match string\n",
 	"go docs/latency.md":  "var ctx context.Context\nvar api *client.Client\nvar network string\n",
 	"go docs/webhooks.md": "var r *http.Request\nvar secret string\nvar store func(*client.WebhookEvent) error\n",
 	"go functions/README.md": `var r *matchfn.Run
@@ -65,6 +66,7 @@ declare const show: (update: { state: string }) => void
 	"ts docs/latency.md": `declare const url: string, project: string, network: string
 declare const token: () => Promise<string>
 `,
+	"ts docs/webhooks.md":         "declare const request: Request, secret: string\n",
 	"ts sdk/typescript/README.md": "declare const show: (update: { state: string }) => void\n",
 }
 

@@ -60,6 +60,10 @@ id=$(bin/mm ticket create --player zoe --attribute skill=2900 -o json | grep -o 
 		alone: true,
 		serve: map[string]string{"bin/matchmaker dev": "bin/mm function list"},
 	},
+	"docs/console.md": {
+		alone: true,
+		serve: map[string]string{"bin/matchmaker console": "curl -sf 127.0.0.1:8090/healthz"},
+	},
 	"docs/commandline.md": {before: "ln -s \"$PWD\" ~/matchmaker\n"},
 	"docs/parties.md":     {games: []int{1}},
 	"docs/functions.md":   {before: "cp bin/functions/arena.zip duel.zip\n"}, // a new upload
@@ -106,6 +110,13 @@ cd ../../../..
 			"bin/matchmaker allocator": "curl -sf 127.0.0.1:8087/readyz",
 		},
 	},
+	"docs/webhooks.md": {before: `cat > settings.json <<'END'
+{"webhooks": {"backend": {"url": "http://127.0.0.1:9999/", "events": ["assigned"],
+  "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}}}
+END
+bin/mm project settings set settings.json
+`},
+	"proto/EVENTS.md": {interrupt: map[string]string{"bin/mm event log --ticket": "true"}},
 	"functions/README.md": {
 		before:    "bin/mm function put duel bin/functions/arena.zip\n", // an upload to go back to
 		interrupt: map[string]string{"bin/mm function log duel --follow": "true"},
@@ -120,6 +131,7 @@ const (
 	compose    = "make compose runs it: it needs a container engine"
 	kubernetes = "make kubernetes runs it: it needs a cluster"
 	login      = "a person enters a code at an identity provider"
+	natsTool   = "nats is a program of its own"
 )
 
 var skipped = []skip{
@@ -132,8 +144,11 @@ var skipped = []skip{
 	{"deploy/README.md", "helm install", kubernetes},
 	{"docs/api.md", "bin/mm report", "it compares half an hour with the one before"},
 	{"docs/clients.md", "make sdk", "it needs a registry; make check PART=sdk runs it"},
+	{"docs/console.md", `bin/matchmaker console --listen :8090 --api-url https://matchmaking.example.com \`, login},
 	{"docs/functions.md", "bin/mm function put duel duel.zip --shadow    # it", "it goes on for hours"},
 	{"docs/identity.md", "mm context set", login},
+	{"docs/performance.md", "make bench ONLY=steady", tests},
+	{"docs/performance.md", "make bench PART=neighbours ", tests},
 	{"docs/permissions.md", "matchmaker ticket", "the end-to-end tests run each service as its user"},
 	{"docs/production.md", "docker build", compose},
 	{"docs/production.md", "nats-server ", kubernetes},
@@ -149,7 +164,8 @@ var skipped = []skip{
 	{"docs/quality.md", "make quality", tests},
 	{"docs/releasing.md", "skopeo ", "it needs a registry"},
 	{"docs/releasing.md", "   git tag ", "it makes a release"},
-	{"docs/tutorial.md", "nats ", "nats is a program of its own"},
+	{"docs/tutorial.md", "nats ", natsTool},
+	{"docs/webhooks.md", "nats ", natsTool},
 	{"functions/README.md", "npm ci", "it needs a registry; test/languages runs it"},
 	{"functions/README.md", "rustc ", "not every rustc has the target; test/languages finds one and runs it"},
 	{"functions/rules/README.md", "go test", tests},

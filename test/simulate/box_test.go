@@ -230,7 +230,7 @@ func (e edition) propose(r *matchfn.Run, made history.Properties, all ...seated)
 // fill sends tickets to running games, as many as each has room for.
 func (e edition) fill(r *matchfn.Run, s history.Settings, number []float64) error {
 	room, next := r.BackfillAttribute("free"), uint32(0)
-	// It does not look at who is in a game: each second another game is the first, so that a game that some may not
+	// It does not look at the players in a game: each second another game is the first, so that a game that some may not
 	// join, or that no player plays, keeps no player waiting.
 	games, first := uint32(r.Backfills()), uint32(r.Now().Unix())
 	for n := range games {

@@ -141,9 +141,9 @@ func (p port) Poke(_ context.Context, project string, m *pb.Poke) {
 }
 
 // PokeTickets pokes when something changed.
-func (p port) PokeTickets(ctx context.Context, project string, position uint64) {
+func (p port) PokeTickets(ctx context.Context, project string, position uint64, queues ...string) {
 	if position > 0 {
-		p.Poke(ctx, project, &pb.Poke{Position: position})
+		p.Poke(ctx, project, &pb.Poke{Position: position, Queues: queues})
 	}
 }
 

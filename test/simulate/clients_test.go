@@ -98,7 +98,7 @@ type front struct {
 
 type whoKey struct{}
 
-// as names who makes the requests of a context.
+// as names the caller of the requests of a context.
 func as(ctx context.Context, format string, args ...any) context.Context {
 	return context.WithValue(ctx, whoKey{}, fmt.Sprintf(format, args...))
 }

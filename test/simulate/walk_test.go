@@ -35,7 +35,7 @@ type walk struct {
 	store  *state.Store // with faults
 	calm   *state.Store // without
 	heard  *presence.Listener
-	away   bool // the state cannot be told, once, who asked for a ticket
+	away   bool // the state cannot be told, once, which ticket was asked for
 	feed   *mirror
 
 	mu sync.Mutex // of what connections use
@@ -352,7 +352,7 @@ func (w *walk) begin(t *testing.T) {
 	t.Cleanup(func() { stop(); done.Wait() })
 }
 
-// hear tells the state who asked, or fails once if it is away.
+// hear tells the state which tickets were asked for, or fails once if it is away.
 func (w *walk) hear(ctx context.Context, project string, tickets []string) error {
 	if w.away {
 		w.away = false

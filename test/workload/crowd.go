@@ -17,7 +17,7 @@ type Crowd struct {
 	present sync.WaitGroup
 	mu      sync.Mutex
 	number  int64
-	// waiting counts the players who wait for a match, by lane, without stand-ins.
+	// waiting counts the players that wait for a match, by lane, without stand-ins.
 	waiting map[lane.Lane]int
 	all     []*player
 	// searches are the searches of parties that friends have seen, by their tickets. codes are of their parties.
@@ -82,7 +82,7 @@ func (c *Crowd) unmatched() (in []lane.Lane, all int) {
 	return in, all
 }
 
-// settle waits until all waiting players of some crowds are matched, or ctx ends. It adds a stand-in for a player who
+// settle waits until all waiting players of some crowds are matched, or ctx ends. It adds a stand-in for a player that
 // is left alone. waiting is told how many players wait.
 func settle(ctx context.Context, crowds []*Crowd, waiting func(players int)) {
 	for before := -1; ; {

@@ -22,7 +22,7 @@ const (
 	knownCodes = 6
 )
 
-// friend is a player who plays in parties, again and again, with the other friends of its crowd.
+// friend is a player that plays in parties, again and again, with the other friends of its crowd.
 type friend struct {
 	*Crowd
 	random *rand.Rand
@@ -283,7 +283,7 @@ func (f *friend) ask(ctx context.Context, s history.Step,
 	return s.Status
 }
 
-// sight reads the ticket of a search for the first time. The first friend who does it notes that it was created.
+// sight reads the ticket of a search for the first time. The first friend that does it notes that it was created.
 func (f *friend) sight(ctx context.Context, p *client.Party) {
 	one := &player{Crowd: f.Crowd, id: p.Search.Ticket}
 	limited, cancel := f.limit(ctx, f.name)
@@ -308,7 +308,7 @@ func (f *friend) sight(ctx context.Context, p *client.Party) {
 	f.Journal.Call(c)
 }
 
-// searching is the friend who reads the ticket of a party's search; nil if none has read it yet.
+// searching is the friend that reads the ticket of a party's search; nil if none has read it yet.
 func (c *Crowd) searching(ticket string) *player {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -39,7 +39,7 @@ type Options struct {
 	Pace time.Duration
 	// Large is the share of players whose tickets have large properties.
 	Large float64
-	// AtOnce is whether a third of the players who stay create their ticket and wait in one request.
+	// AtOnce is whether a third of the players that stay create their ticket and wait in one request.
 	AtOnce bool
 	// Silence is for how long members of parties may be silent; 0 if no friend tries that.
 	Silence time.Duration
@@ -50,7 +50,7 @@ type player struct {
 	*Crowd
 	random *rand.Rand
 	number int64
-	// twin is the name of a player who comes twice; "" if it has its own.
+	// twin is the name of a player that comes twice; "" if it has its own.
 	twin string
 	lane lane.Lane
 	// key is the Idempotency-Key of the create; "" if it has none.
@@ -315,7 +315,7 @@ func (p *player) await(ctx context.Context) bool {
 			_ = wait.For(ctx, retryPause)
 		case asking != "" && !p.answered[asking]:
 			p.answer(ctx, asking)
-		case asking != "": // a player who is silent
+		case asking != "": // a player that is silent
 			_ = wait.For(ctx, retryPause)
 		}
 	}

@@ -1,4 +1,4 @@
-// Package workload has the clients of chaos and simulation: players, who create tickets, wait for their results or
+// Package workload has the clients of chaos and simulation: players, which create tickets, wait for their results or
 // leave; games, which fill their slots; and a studio, which changes configs and functions. They write every request and
 // answer to the journal.
 package workload
@@ -24,7 +24,7 @@ type Clients struct {
 	Project                              string
 	Journal                              *history.Journal
 	Tickets, Parties, Configs, Backfills func() *client.Client
-	// As names who makes the requests of a context; may be nil.
+	// As names the caller of the requests of a context; may be nil.
 	As func(ctx context.Context, who string) context.Context
 }
 

@@ -187,5 +187,5 @@ func (b *builder) roleCosts(all []float64, s rules.Scope) []float64 {
 	return all
 }
 
-// finite returns a number of which sums are none that is infinite.
+// finite clamps n to ±1e300, so that sums stay finite.
 func finite(n float64) float64 { return math.Max(-1e300, math.Min(1e300, n)) }

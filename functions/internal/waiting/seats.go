@@ -45,7 +45,7 @@ func parseRoles(s *matchfn.Settings) (roles []Role) {
 		}
 		for _, other := range roles {
 			if other.Value == role.Value {
-				s.Fail(at+".value", "must not be that of "+other.Name)
+				s.Fail(at+".value", "must not be the value of "+other.Name)
 			}
 		}
 		roles = append(roles, role)

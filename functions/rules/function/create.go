@@ -30,7 +30,7 @@ type seats struct {
 	told []search.Description // of the players of the match
 }
 
-// describes reports whether a backfill ticket says who is in the game of a match.
+// describes reports whether a backfill ticket names the players in the game of a match.
 func (o *proposer) describes(m *search.Match) bool {
 	if m.Game >= 0 {
 		return o.games.seated[m.Game].kept
@@ -39,7 +39,7 @@ func (o *proposer) describes(m *search.Match) bool {
 	return create == rules.CreateAll || create == rules.CreateShort && m.More.Room > 0
 }
 
-// seats says who is in the game of a match, nil if that would be too large.
+// seats names the players in the game of a match, nil if that would be too large.
 func (o *proposer) seats(m *search.Match) *seats {
 	var all []search.Seat
 	version := int64(1) // of a backfill ticket that is created
@@ -74,7 +74,7 @@ func (o *proposer) seats(m *search.Match) *seats {
 	return s
 }
 
-// create creates a backfill ticket with the server of a match. It says who is in the game and where it runs. Its
+// create creates a backfill ticket with the server of a match. It names the players in the game and where it runs. Its
 // attributes are the means of the players' numbers, so that pools that select the players select it too. The match
 // properties say which places are open.
 func (o *proposer) create(p matchfn.Proposal, m *search.Match, s *seats, shared []byte) {

@@ -22,7 +22,7 @@ const early = `{
 	"backfill": {"create": %q}
 }`
 
-// with is a player who knows maps.
+// with is a player that knows maps.
 func with(t fake.Ticket, maps string) fake.Ticket {
 	t.Players[0].Properties["maps"] = []byte(maps)
 	return t
@@ -121,7 +121,7 @@ func TestShortMatchIsFilledLater(t *testing.T) {
 	}
 }
 
-// Servers may say who is in such a game. What the property says of those players is not forgotten.
+// Servers may name the players in such a game. What the property says of those players is not forgotten.
 func TestServerNamesWhoIsInTheGame(t *testing.T) {
 	settings := fmt.Sprintf(early, "short")
 	first := run(t, settings, without("healer5"))

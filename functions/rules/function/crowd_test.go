@@ -46,7 +46,7 @@ func mostMatches(t *testing.T, tickets []fake.Ticket) (most int) {
 	return most
 }
 
-// Where very many wait, nearly all matches are found that their roles allow: players who take a rare one are sought
+// Where very many wait, nearly all matches are found that their roles allow: players that take a rare one are sought
 // farther away, and parties are placed before the tickets that fit in beside them.
 func TestCrowdsLoseFewMatches(t *testing.T) {
 	tickets := crowd(20_000)

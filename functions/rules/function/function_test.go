@@ -50,7 +50,7 @@ func translated(t testing.TB, settings string) string {
 const europe, both = `"eu":20`, `"eu":30,"us":50`
 
 // Twenty lines of rules make teams of five with one tank and one healer each, keep parties together, and choose a
-// region that everybody reaches.
+// region that all players reach.
 func TestFiveAgainstFive(t *testing.T) {
 	tickets := []fake.Ticket{
 		party(1500, 9*time.Second, both, "tank", "damage"),

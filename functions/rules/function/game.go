@@ -27,7 +27,7 @@ type games struct {
 // seated is what the property players of a backfill ticket says of the players in its game.
 type seated struct {
 	seats []search.Seat
-	// kept is set if the property goes on to say it: it has to name the players who join.
+	// kept is set if the property goes on to say it: it has to name the players that join.
 	kept bool
 	// version is the record version of the backfill ticket, open its attribute.
 	version int64
@@ -90,7 +90,7 @@ func newGames(r *matchfn.Run, rules *rules.Rules, s source, kept *search.Session
 		all.Running, all.seated = append(all.Running, g), append(all.seated, in)
 	}
 	if lack.news(r.Config()) {
-		r.Log("of", r.Backfills(), "running games these get nobody:", lack.unknown, "do not say who is in them,",
+		r.Log("of", r.Backfills(), "running games these get no players:", lack.unknown, "do not name their players,",
 			lack.nowhere, "have no region,", lack.strange, "have a player in a team that the rules do not have")
 	}
 	from.bar(all, kept)
@@ -255,8 +255,8 @@ func (s roster) PlayerValue(name string) search.Values {
 // TicketValue is nothing: see PlayerValue.
 func (s roster) TicketValue(string) search.Values { return nil }
 
-// join gives the tickets of a match to a running game. The match properties tell its server who they are, as it may say
-// itself who is in its game.
+// join gives the tickets of a match to a running game. The match properties name the players to its server, which may
+// say itself which players are in its game.
 func (o *proposer) join(p matchfn.Proposal, m *search.Match, in *seats, shared []byte) {
 	text, joining := append(begin(shared), `"joining":[`...), 0
 	for i, team := range m.Teams {
@@ -285,7 +285,7 @@ func (o *proposer) join(p matchfn.Proposal, m *search.Match, in *seats, shared [
 	}
 	update := p.UpdateBackfill(uint32(m.Game))
 	if in == nil {
-		// The backfill ticket stays as it is: so no run sees the game before its server approves, with the players who
+		// The backfill ticket stays as it is: so no run sees the game before its server approves, with the players that
 		// joined.
 		return
 	}

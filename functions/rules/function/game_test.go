@@ -52,7 +52,7 @@ type (
 	pool    = []fake.Ticket
 )
 
-// A game that a healer has left gets a healer, for the right team, and its server is told who comes.
+// A game that a healer has left gets a healer, for the right team, and its server learns which one.
 func TestGameGetsThePlayerWhoIsMissing(t *testing.T) {
 	tickets := []fake.Ticket{
 		comes("f", 9*time.Second, 1500, `["tank", "damage"]`),
@@ -191,7 +191,7 @@ func TestWhatIsFirst(t *testing.T) {
 	for _, c := range []struct {
 		first   string
 		tickets int
-		want    string // the sizes of matches, j for players who join
+		want    string // the sizes of matches, j for players that join
 	}{
 		{"full", 4, "4"}, {"full", 5, "4 j1"}, {"full", 3, "j1 2"},
 		{"games", 4, "j1 3"}, {"games", 5, "j1 4"},

@@ -7,7 +7,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/fake"
 )
 
-// A player has the id that the service knows, whatever the ticket says, so no player evades players who avoid them.
+// A player has the id that the service knows, whatever the ticket says, so no player evades players that avoid them.
 func TestIDOfTheServiceCounts(t *testing.T) {
 	list := func(text string) map[string][]byte { return map[string][]byte{players: []byte(text)} }
 	own := map[string][]byte{"id": []byte(`"innocent"`)}

@@ -30,7 +30,7 @@ func TestGamesThatGetNobodyAreLoggedWhenThatChanges(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return strings.Count(string(text), "get nobody")
+		return strings.Count(string(text), "get no players")
 	}
 	unknown, fine := left(), left()
 	unknown.Roster = nil

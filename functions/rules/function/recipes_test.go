@@ -225,7 +225,7 @@ func playAvoid(t *testing.T, settings string) {
 }
 
 func playWaiting(t *testing.T, settings string) {
-	// far waits while two newcomers come each second who suit each other.
+	// far waits while two newcomers that suit each other come each second.
 	waited := func(far float64) int {
 		crowd := fake.NewCrowd(matchfn.NewMatcher(Begin, Options()...), settings)
 		now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)

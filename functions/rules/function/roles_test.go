@@ -154,7 +154,7 @@ func TestRolesAreGivenAsPlayersLikeThem(t *testing.T) {
 	}
 }
 
-// Players who filled in most often are the last to fill in again, if the weight says how often they did.
+// Players that filled in most often are the last to fill in again, if the weight says how often they did.
 func TestFillingInIsSharedFairly(t *testing.T) {
 	spread := func(weight string) int {
 		settings := `{"teams": [{"name": "team", "copies": 2, "size": 4, "roles": {"healer": 1, "damage": 3}}],
@@ -294,7 +294,7 @@ func TestManyRolesOpenWithTheTime(t *testing.T) {
 	}
 }
 
-// Where very many wait who take several roles, nearly all matches are found.
+// Where very many that take several roles wait, nearly all matches are found.
 func TestCrowdsOfManyRolesLoseFewMatches(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 4))
 	names := []string{"a", "b", "c", "d", "e"}
@@ -316,7 +316,7 @@ func TestCrowdsOfManyRolesLoseFewMatches(t *testing.T) {
 	}
 }
 
-// Players who join a running game get the roles that they like best of those that it lacks.
+// Players that join a running game get the roles that they like best of those that it lacks.
 func TestJoinersGetTheRolesThatTheyLike(t *testing.T) {
 	settings := `{"teams": [{"name": "team", "size": 3, "roles": {"tank": 1, "healer": 1, "damage": 1}}],
 		"roles": {"from": "role"}, "backfill": {"first": "games", "open": 2}}`

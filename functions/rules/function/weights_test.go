@@ -10,7 +10,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/fake"
 )
 
-// propertiesOf makes the properties of a player who has some values.
+// propertiesOf makes the properties of a player that has some values.
 func propertiesOf(t *testing.T, of map[string]any) map[string][]byte {
 	t.Helper()
 	properties := map[string][]byte{}

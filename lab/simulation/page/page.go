@@ -11,6 +11,7 @@ import (
 	"math"
 	"strings"
 
+	"matchmaker.dev/services/cmd/mm/format"
 	"matchmaker.dev/services/lab/simulation"
 )
 
@@ -96,31 +97,32 @@ func Notes(r *simulation.Result) (notes []string) {
 	add := func(format string, args ...any) {
 		notes = append(notes, r.Scenario.Name+": "+fmt.Sprintf(format, args...))
 	}
-	add("%d tickets with %d players came in %s, of which at most %d waited; functions ran %d times", r.Tickets, r.Players,
-		r.Scenario.Population.Duration, r.Largest, r.Runs)
+	many := format.Plural[int]
+	add("%s with %s came in %s, of which at most %d waited; functions ran %s", many(r.Tickets, "ticket"),
+		many(r.Players, "player"), r.Scenario.Population.Duration, r.Largest, many(r.Runs, "time"))
 	if r.Servers > 0 {
-		add("at most %d game servers were in use", r.Servers)
+		add("in use at once: at most %s", many(r.Servers, "game server"))
 	}
 	if r.Full > 0 {
-		add("%d times a match was not made since no game server was free", r.Full)
+		add("%s a match was not made since no game server was free", many(r.Full, "time"))
 	}
 	if r.Refused > 0 {
-		add("%d matches got no server", r.Refused)
+		add("%s got no server", many(r.Refused, "match"))
 	}
 	for _, f := range r.Fleets {
 		if f.Servers+f.Full+f.Refused > 0 {
-			add("%s: at most %d servers in use, %d times none was free, %d errors", cmp.Or(f.Name, "all other fleets"),
-				f.Servers, f.Full, f.Refused)
+			add("%s: at most %s in use, %s none was free, %s", cmp.Or(f.Name, "all other fleets"),
+				many(f.Servers, "server"), many(f.Full, "time"), many(f.Refused, "error"))
 		}
 	}
 	for _, what := range r.Overlooked {
 		add("%s. It got all tickets in each run from then on", what)
 	}
 	if r.Asked > 0 {
-		add("%d matches asked their players, of which %d were not accepted", r.Asked, r.Declined)
+		add("%s asked their players; not accepted: %d", many(r.Asked, "match"), r.Declined)
 	}
 	if r.Games > 0 {
-		add("%d games could be filled, and %d tickets joined one", r.Games, r.Joined)
+		add("%s could be filled, and %s joined one", many(r.Games, "game"), many(r.Joined, "ticket"))
 	}
 	return notes
 }

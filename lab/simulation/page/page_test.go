@@ -37,7 +37,7 @@ func TestReportIsOneFile(t *testing.T) {
 		"<td>wait p50, s</td><td>1.50</td><td>2.50</td><td>&#43;1.00 ± 0.00</td>",
 		"Wait against quality", "Waits by decile", "Waits over the time", "Players over the time",
 		"wide: 3 games could be filled, and 4 tickets joined one",
-		"&lt;narrow&gt;: 5 matches asked their players, of which 2 were not accepted", "<td>left, %</td><td>50.00</td>",
+		"&lt;narrow&gt;: 5 matches asked their players; not accepted: 2", "<td>left, %</td><td>50.00</td>",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in the report", want)

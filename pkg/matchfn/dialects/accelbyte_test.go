@@ -2,6 +2,7 @@ package dialects_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -188,6 +189,8 @@ func TestBalanceAndScaleOfAccelByte(t *testing.T) {
 		{"", `, "isForBalancing": true`, "near in b 1/50, near in c 3/50, balanced c 1/50"},
 		{`, "isForBalancing": false`, "", "near in b 1/50, near in c 3/50"},
 		{`, "normalizationMax": 200`, "", "near in b 1/200, balanced b 1/200, near in c 3/50"},
+		{`, "max": 300`, "", "near in b 1/300, balanced b 1/300, near in c 3/50"},
+		{`, "max": 300, "normalizationMax": 200`, "", "near in b 1/200, balanced b 1/200, near in c 3/50"},
 	} {
 		var got []string
 		for _, p := range accelByteDuel(t, fmt.Sprintf(rules, c.b, c.c)).Rules.Prefer {
@@ -196,5 +199,35 @@ func TestBalanceAndScaleOfAccelByte(t *testing.T) {
 		if strings.Join(got, ", ") != c.want {
 			t.Errorf("%s, %s: %v, want %s", c.b, c.c, got, c.want)
 		}
+	}
+}
+
+// Where AccelByte cuts values at max, it allows matches that ours refuse.
+func TestMaxOfAccelByteIsNotExact(t *testing.T) {
+	for more, want := range map[string]translation.Verdict{
+		"": translation.Exact, `, "max": 0`: translation.Exact, `, "max": 300`: translation.Stricter,
+	} {
+		got := accelByteDuel(t, `"matching_rule": [{"attribute": "mmr", "criteria": "distance", "reference": 9`+more+`}]`)
+		if v := said(t, got, "counts as 0"); v != want {
+			t.Errorf("%q is %s, want %s", more, v, want)
+		}
+	}
+}
+
+// A channel has limits of latency and its option of blocked players beside the rule set.
+func TestChannelsOfAccelByte(t *testing.T) {
+	const set = `"alliance": {"min_number": 2, "max_number": 2, "player_min_number": 1, "player_max_number": 1}`
+	const beside = `"region_latency_max_ms": 85, "region_latency_initial_range_ms": 70, "region_expansion_rate_ms": 2000,
+		"region_expansion_range_ms": 41, "blocked_player_option": "blockedPlayerCanMatch"`
+	for _, channel := range []string{
+		`{"game_mode": "x", "joinable": false, "rule_set": {` + set + `}, ` + beside + `}`,
+		`{"data": [{"gameMode": "x", ` + beside + `, "ruleSet": {` + set + `}}]}`,
+		`{"rule_set": ` + strconv.Quote("{"+set+"}") + `, ` + oneLine(beside) + `}`,
+	} {
+		same(t, dialects.AccelByte, channel, `{`+set+`, `+beside+`}`)
+	}
+	_, err := dialects.Import(dialects.AccelByte, []byte(`{"rule_set": {`+set+`, "region_latency_max_ms": 90}, `+beside+`}`), "")
+	if err == nil || !strings.Contains(err.Error(), "region_latency_max_ms: it says the same as") {
+		t.Error(err)
 	}
 }

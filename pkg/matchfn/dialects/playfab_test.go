@@ -73,6 +73,11 @@ func TestPlayFabRegionsThatAreOptionalAreStricter(t *testing.T) {
 			t.Errorf("%s: tickets without a common region match", extra)
 		}
 	}
+	near := judge.Player{"Latencies": map[string]float64{"east": 20}}
+	dollar := strings.Replace(fmt.Sprintf(rule, ""), `"Latencies"`, `"$.Latencies"`, 1)
+	if !matches(twoOf(t, dollar), pair([2]float64{0, 0}, near, near)) {
+		t.Error("a path from the root is another attribute")
+	}
 }
 
 // An attribute of the ticket and one of the player's entity are two, also where they have the same name.

@@ -51,7 +51,7 @@ func TestUnityKindsThatAreGuessedAreSaid(t *testing.T) {
 	for _, c := range []struct {
 		rules   string
 		verdict translation.Verdict
-		x       any // what players have who match
+		x       any // what players that match have
 	}{
 		{fmt.Sprintf(rule, "r", "Equality", ""), translation.Stricter, "a"},
 		{fmt.Sprintf(rule, "r", "Equality", fmt.Sprintf(saved, `"z"`)), translation.Exact, "a"},
@@ -198,5 +198,47 @@ func TestUnityTextsAreRefusedWithThePlace(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.rule, l, c.want)
 		}
 		try(t, result, nil)
+	}
+}
+
+// Rules of Unity's documentation have no names.
+func TestUnityRulesNeedNoNames(t *testing.T) {
+	result := unityDuel(t, `{"Type": "Difference", "Source": "Players.CustomData.skill", "Reference": 100},
+		{"Type": "Equality", "Source": "Players.CustomData.map", "Reference": "arena"}`)
+	for i, name := range []string{"Difference", "Equality"} {
+		if l := lineOf(t, result, name); l.Verdict != translation.Exact || result.Rules.Rules[i].Name != name {
+			t.Error(l)
+		}
+	}
+}
+
+// Rules that relax by the age of a team or a ticket are not translated as if the match's age did it.
+func TestUnityAgesAreThoseOfTheMatch(t *testing.T) {
+	const rule = `{"name": "r", "type": "Difference", "source": "Players.CustomData.skill", "reference": 1,
+		"relaxations": [{"type": "ReferenceControl.Replace", "atSeconds": 9, "value": 5%s}]}`
+	for scope, want := range map[string]translation.Verdict{
+		"": translation.Exact, `, "ageScope": "match"`: translation.Exact, `, "AgeScope": null`: translation.Exact,
+		`, "ageScope": "Team"`: translation.Refused, `, "AgeScope": "Ticket"`: translation.Refused,
+	} {
+		if l := lineOf(t, unityDuel(t, fmt.Sprintf(rule, scope)), "r"); l.Verdict != want {
+			t.Errorf("%q: %s", scope, l)
+		}
+	}
+	_, err := dialects.Import(dialects.Unity, []byte(`{"matchDefinition": {"teams": [{"name": "t", "playerCount": {"min": 2,
+		"max": 4, "relaxations": [{"type": "RangeControl.ReplaceMin", "atSeconds": 1, "value": 1, "ageScope": "Team"}]}}]}}`), "")
+	if err == nil || !strings.Contains(err.Error(), "has the ageScope Team") {
+		t.Error(err)
+	}
+}
+
+// A queue as the service keeps it has members that say nothing about matches.
+func TestUnityQueueOfTheService(t *testing.T) {
+	const kept = `"id": "1", "projectId": "p", "environmentId": "e", "createdAt": "2026-01-01", "updatedAt": null, "enabled": true, `
+	logic := `{"matchDefinition": {"teams": [{"name": "t", "teamCount": {"min": 2, "max": 2},
+		"playerCount": {"min": 1, "max": 1}}]}}`
+	result, err := dialects.Import(dialects.Unity, []byte(`{"queues": [{`+kept+`"name": "q", "maxPlayersPerTicket": 1,
+		"defaultPool": {`+kept+`"name": "p", "matchLogic": `+logic+`}, "filteredPools": null}]}`), "")
+	if err != nil || len(result.Rules.Teams) != 1 {
+		t.Error(result, err)
 	}
 }

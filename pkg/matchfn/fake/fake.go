@@ -63,7 +63,7 @@ type Backfill struct {
 	Version int64
 	// Connection is empty while the server is being allocated.
 	Connection string
-	// Roster is who is in the game. The players of the Ticket are not used.
+	// Roster has the players in the game. The players of the Ticket are not used.
 	Roster []RosterPlayer
 }
 

@@ -75,14 +75,14 @@ func (c *checker) opposites(all []conjunct) (why Problem, found bool) {
 	return Problem{}, false
 }
 
-// excludes reports whether both conditions look at two players who have the value, where one of them says that all have
-// the same and the other that no two have.
+// excludes reports whether both conditions look at two players with the value, where one of them says that all have the
+// same and the other that no two have.
 func (c *checker) excludes(a, b *Same) bool {
 	return a.Value == b.Value &&
 		(a.Scope.covers(b.Scope) && c.several(b) || b.Scope.covers(a.Scope) && c.several(a))
 }
 
-// several reports whether a group of the scope surely has two players who have the value, each by himself.
+// several reports whether a group of the scope surely has two players that have the value, each by himself.
 func (c *checker) several(n *Same) bool {
 	v := c.rules.ValueOf(n.Value)
 	return v.Missing != Any && !v.Once &&

@@ -41,7 +41,7 @@ func (e *OddsOf) check(c *checker, path string) {
 	}
 }
 
-// estimate has no number where not two teams have players who count.
+// estimate has no number where not two teams have players that count.
 func (e *OddsOf) estimate(s *sizes) estimate {
 	one := interval{0, 1}
 	if s.taken >= 2 && s.has(e.Value) && (e.Deviation == "" || s.has(e.Deviation)) {

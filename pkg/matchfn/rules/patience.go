@@ -2,8 +2,8 @@ package rules
 
 import "matchmaker.dev/pkg/matchfn/rules/document"
 
-// Patience is how long tickets wait for a nearer match where players come that may be in it. Who waits follows from the
-// tickets of a run alone.
+// Patience is how long tickets wait for a nearer match where players come that may be in it. Which tickets wait follows
+// from the tickets of a run alone.
 type Patience struct {
 	// Until is the age, in seconds, from which on a ticket takes any match that the rules allow.
 	Until float64

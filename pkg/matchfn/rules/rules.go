@@ -23,7 +23,7 @@ type Rules struct {
 	// Players bounds the players of the whole match.
 	Players Range
 	// RoleValue names the value with the roles that a player takes: a string, a set, or a map that says how reluctantly he
-	// takes each. Of all who can have the roles of a team, those are given that are taken least reluctantly.
+	// takes each. Of all players that can have the roles of a team, those are given that are taken least reluctantly.
 	RoleValue string
 	// RoleMax bounds the numbers of such a map, by the age of each ticket: roles with greater ones are not taken yet. Nil
 	// is no bound.
@@ -32,7 +32,7 @@ type Rules struct {
 	// have 1.
 	RoleWeight string
 	// RegionValue names the value with a player's latencies, by region. If it is not empty, a match has one region that
-	// every player has who has the value.
+	// every player with the value has.
 	RegionValue string
 	// RegionNames are the regions that there are, at most MaxRegions. A player's latencies to others do not count. Without
 	// names all regions count that players name.

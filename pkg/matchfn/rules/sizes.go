@@ -99,7 +99,7 @@ func (s *sizes) each(of Scope) (all []interval) {
 // has reports whether each player of a new match has a value.
 func (s *sizes) has(value string) bool { return s.rules.ValueOf(value).Missing != Any }
 
-// some is how many groups of a scope at least have a player who has a value.
+// some is how many groups of a scope at least have a player that has a value.
 func (s *sizes) some(value string, of Scope) (groups float64) {
 	if !s.has(value) {
 		return 0

@@ -35,7 +35,11 @@ type Poke struct {
 	// servers is set if matches that were not claimed for want of servers may be claimed now.
 	Servers bool `protobuf:"varint,5,opt,name=servers,proto3" json:"servers,omitempty"`
 	// answered is set if the players of a match accepted it, or one of them declined.
-	Answered      bool `protobuf:"varint,6,opt,name=answered,proto3" json:"answered,omitempty"`
+	Answered bool `protobuf:"varint,6,opt,name=answered,proto3" json:"answered,omitempty"`
+	// queues are the queues of the tickets that changed, "" for tickets without one. Without any, all may have changed.
+	Queues []string `protobuf:"bytes,7,rep,name=queues,proto3" json:"queues,omitempty"`
+	// unasked is the run of a simulation whose result is not wanted any more: it ends.
+	Unasked       string `protobuf:"bytes,8,opt,name=unasked,proto3" json:"unasked,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -112,6 +116,20 @@ func (x *Poke) GetAnswered() bool {
 	return false
 }
 
+func (x *Poke) GetQueues() []string {
+	if x != nil {
+		return x.Queues
+	}
+	return nil
+}
+
+func (x *Poke) GetUnasked() string {
+	if x != nil {
+		return x.Unasked
+	}
+	return ""
+}
+
 // RunRequest asks one runner to run a config's function over the config's pools.
 type RunRequest struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
@@ -152,12 +170,16 @@ type RunRequest struct {
 	// RunPart.seen. Runs outside of cycles have neither.
 	Number int64  `protobuf:"varint,20,opt,name=number,proto3" json:"number,omitempty"`
 	Epoch  uint64 `protobuf:"varint,21,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	// uncounted leaves out RunStats.queues, players and queue_players.
+	Uncounted bool `protobuf:"varint,25,opt,name=uncounted,proto3" json:"uncounted,omitempty"`
 	// seen_since asks for RunPart.seen: the time, in milliseconds since 1970, from which on runs are counted.
 	SeenSince int64 `protobuf:"varint,22,opt,name=seen_since,json=seenSince,proto3" json:"seen_since,omitempty"`
 	// serving is the upload that serves the configs that name none, as the sender knows; 0 if that does not matter. A
 	// runner on which another one serves refuses the run: it has not heard of a change, or heard of a later one. Runners
 	// of earlier versions do not know it, and run what they have.
-	Serving       int64 `protobuf:"varint,23,opt,name=serving,proto3" json:"serving,omitempty"`
+	Serving int64 `protobuf:"varint,23,opt,name=serving,proto3" json:"serving,omitempty"`
+	// simulation asks to play configs instead of a run. Runners of earlier versions do not know it, and run the function.
+	Simulation    *Simulation `protobuf:"bytes,24,opt,name=simulation,proto3" json:"simulation,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -339,6 +361,13 @@ func (x *RunRequest) GetEpoch() uint64 {
 	return 0
 }
 
+func (x *RunRequest) GetUncounted() bool {
+	if x != nil {
+		return x.Uncounted
+	}
+	return false
+}
+
 func (x *RunRequest) GetSeenSince() int64 {
 	if x != nil {
 		return x.SeenSince
@@ -351,6 +380,311 @@ func (x *RunRequest) GetServing() int64 {
 		return x.Serving
 	}
 	return 0
+}
+
+func (x *RunRequest) GetSimulation() *Simulation {
+	if x != nil {
+		return x.Simulation
+	}
+	return nil
+}
+
+// Simulation asks to play the configs of each side, without the others', over the tickets that came to the runner lately.
+// Budget is how long that may take, in milliseconds, and limit how long it may compute.
+type Simulation struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Sides         []*SimulationSide      `protobuf:"bytes,1,rep,name=sides,proto3" json:"sides,omitempty"`
+	Limit         int64                  `protobuf:"varint,2,opt,name=limit,proto3" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Simulation) Reset() {
+	*x = Simulation{}
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Simulation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Simulation) ProtoMessage() {}
+
+func (x *Simulation) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Simulation.ProtoReflect.Descriptor instead.
+func (*Simulation) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Simulation) GetSides() []*SimulationSide {
+	if x != nil {
+		return x.Sides
+	}
+	return nil
+}
+
+func (x *Simulation) GetLimit() int64 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+// SimulationSide is configs that compete for tickets. They have no hosting.
+type SimulationSide struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Configs       []*Config              `protobuf:"bytes,1,rep,name=configs,proto3" json:"configs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SimulationSide) Reset() {
+	*x = SimulationSide{}
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SimulationSide) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SimulationSide) ProtoMessage() {}
+
+func (x *SimulationSide) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SimulationSide.ProtoReflect.Descriptor instead.
+func (*SimulationSide) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *SimulationSide) GetConfigs() []*Config {
+	if x != nil {
+		return x.Configs
+	}
+	return nil
+}
+
+// Simulated answers a Simulation. Parts before the last one have progress alone, from 0 to 1.
+type Simulated struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Progress float64                `protobuf:"fixed64,1,opt,name=progress,proto3" json:"progress,omitempty"`
+	// recorded_since and recorded_until are which time the runner knows, and played_until is up to when it had time to
+	// play. All are in milliseconds since 1970.
+	RecordedSince int64            `protobuf:"varint,2,opt,name=recorded_since,json=recordedSince,proto3" json:"recorded_since,omitempty"`
+	RecordedUntil int64            `protobuf:"varint,3,opt,name=recorded_until,json=recordedUntil,proto3" json:"recorded_until,omitempty"`
+	PlayedUntil   int64            `protobuf:"varint,4,opt,name=played_until,json=playedUntil,proto3" json:"played_until,omitempty"`
+	Sides         []*SimulatedSide `protobuf:"bytes,5,rep,name=sides,proto3" json:"sides,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Simulated) Reset() {
+	*x = Simulated{}
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Simulated) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Simulated) ProtoMessage() {}
+
+func (x *Simulated) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Simulated.ProtoReflect.Descriptor instead.
+func (*Simulated) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Simulated) GetProgress() float64 {
+	if x != nil {
+		return x.Progress
+	}
+	return 0
+}
+
+func (x *Simulated) GetRecordedSince() int64 {
+	if x != nil {
+		return x.RecordedSince
+	}
+	return 0
+}
+
+func (x *Simulated) GetRecordedUntil() int64 {
+	if x != nil {
+		return x.RecordedUntil
+	}
+	return 0
+}
+
+func (x *Simulated) GetPlayedUntil() int64 {
+	if x != nil {
+		return x.PlayedUntil
+	}
+	return 0
+}
+
+func (x *Simulated) GetSides() []*SimulatedSide {
+	if x != nil {
+		return x.Sides
+	}
+	return nil
+}
+
+// SimulatedSide is what became of the tickets that came.
+type SimulatedSide struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Tickets int64                  `protobuf:"varint,1,opt,name=tickets,proto3" json:"tickets,omitempty"`
+	Players int64                  `protobuf:"varint,2,opt,name=players,proto3" json:"players,omitempty"`
+	// matched are in a match, left left as they really did, failed got an error of their function, and waiting wait.
+	Matched int64 `protobuf:"varint,3,opt,name=matched,proto3" json:"matched,omitempty"`
+	Left    int64 `protobuf:"varint,4,opt,name=left,proto3" json:"left,omitempty"`
+	Failed  int64 `protobuf:"varint,5,opt,name=failed,proto3" json:"failed,omitempty"`
+	Waiting int64 `protobuf:"varint,6,opt,name=waiting,proto3" json:"waiting,omitempty"`
+	Matches int64 `protobuf:"varint,7,opt,name=matches,proto3" json:"matches,omitempty"`
+	Runs    int64 `protobuf:"varint,8,opt,name=runs,proto3" json:"runs,omitempty"`
+	// waits are quantiles of the waits of matched tickets in seconds, evenly from the shortest to the longest.
+	Waits []float64 `protobuf:"fixed64,9,rep,packed,name=waits,proto3" json:"waits,omitempty"`
+	// report has the waits and measures of the matches.
+	Report        *ReportSlot `protobuf:"bytes,10,opt,name=report,proto3" json:"report,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SimulatedSide) Reset() {
+	*x = SimulatedSide{}
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SimulatedSide) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SimulatedSide) ProtoMessage() {}
+
+func (x *SimulatedSide) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SimulatedSide.ProtoReflect.Descriptor instead.
+func (*SimulatedSide) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *SimulatedSide) GetTickets() int64 {
+	if x != nil {
+		return x.Tickets
+	}
+	return 0
+}
+
+func (x *SimulatedSide) GetPlayers() int64 {
+	if x != nil {
+		return x.Players
+	}
+	return 0
+}
+
+func (x *SimulatedSide) GetMatched() int64 {
+	if x != nil {
+		return x.Matched
+	}
+	return 0
+}
+
+func (x *SimulatedSide) GetLeft() int64 {
+	if x != nil {
+		return x.Left
+	}
+	return 0
+}
+
+func (x *SimulatedSide) GetFailed() int64 {
+	if x != nil {
+		return x.Failed
+	}
+	return 0
+}
+
+func (x *SimulatedSide) GetWaiting() int64 {
+	if x != nil {
+		return x.Waiting
+	}
+	return 0
+}
+
+func (x *SimulatedSide) GetMatches() int64 {
+	if x != nil {
+		return x.Matches
+	}
+	return 0
+}
+
+func (x *SimulatedSide) GetRuns() int64 {
+	if x != nil {
+		return x.Runs
+	}
+	return 0
+}
+
+func (x *SimulatedSide) GetWaits() []float64 {
+	if x != nil {
+		return x.Waits
+	}
+	return nil
+}
+
+func (x *SimulatedSide) GetReport() *ReportSlot {
+	if x != nil {
+		return x.Report
+	}
+	return nil
 }
 
 // Listing selects tickets, for people.
@@ -367,15 +701,17 @@ type Listing struct {
 	Limit        int32  `protobuf:"varint,4,opt,name=limit,proto3" json:"limit,omitempty"`
 	After        string `protobuf:"bytes,5,opt,name=after,proto3" json:"after,omitempty"`
 	AfterCreated int64  `protobuf:"varint,6,opt,name=after_created,json=afterCreated,proto3" json:"after_created,omitempty"`
-	// queues is how many queues are counted at most: those with the most tickets. 0 counts none.
-	Queues        int32 `protobuf:"varint,7,opt,name=queues,proto3" json:"queues,omitempty"`
+	// queues is how many queues are counted at most: served ones, and then those with the most tickets. 0 counts none.
+	Queues int32 `protobuf:"varint,7,opt,name=queues,proto3" json:"queues,omitempty"`
+	// served are queues that are counted before others, whose names players may have invented.
+	Served        []string `protobuf:"bytes,8,rep,name=served,proto3" json:"served,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Listing) Reset() {
 	*x = Listing{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[2]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -387,7 +723,7 @@ func (x *Listing) String() string {
 func (*Listing) ProtoMessage() {}
 
 func (x *Listing) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[2]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -400,7 +736,7 @@ func (x *Listing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Listing.ProtoReflect.Descriptor instead.
 func (*Listing) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{2}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Listing) GetFilters() []*Filter {
@@ -452,6 +788,13 @@ func (x *Listing) GetQueues() int32 {
 	return 0
 }
 
+func (x *Listing) GetServed() []string {
+	if x != nil {
+		return x.Served
+	}
+	return nil
+}
+
 // Listed is the answer to a Listing.
 type Listed struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -470,7 +813,7 @@ type Listed struct {
 
 func (x *Listed) Reset() {
 	*x = Listed{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[3]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -482,7 +825,7 @@ func (x *Listed) String() string {
 func (*Listed) ProtoMessage() {}
 
 func (x *Listed) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[3]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -495,7 +838,7 @@ func (x *Listed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Listed.ProtoReflect.Descriptor instead.
 func (*Listed) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{3}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Listed) GetTickets() []string {
@@ -547,7 +890,7 @@ type QueueCount struct {
 
 func (x *QueueCount) Reset() {
 	*x = QueueCount{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[4]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -559,7 +902,7 @@ func (x *QueueCount) String() string {
 func (*QueueCount) ProtoMessage() {}
 
 func (x *QueueCount) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[4]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -572,7 +915,7 @@ func (x *QueueCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QueueCount.ProtoReflect.Descriptor instead.
 func (*QueueCount) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{4}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *QueueCount) GetQueue() string {
@@ -640,6 +983,8 @@ type RunPart struct {
 	// seen is how many runs of the config there were since RunRequest.seen_since, as far as the runner knows; set only on
 	// the last part.
 	Seen *Seen `protobuf:"bytes,16,opt,name=seen,proto3" json:"seen,omitempty"`
+	// simulated answers RunRequest.simulation.
+	Simulated *Simulated `protobuf:"bytes,17,opt,name=simulated,proto3" json:"simulated,omitempty"`
 	// canary is, while the function has a canary, the time since which it has its share, or the run's block of time, in
 	// Unix milliseconds; also if another upload made the proposals. It is 0 without one, and for configs that name an
 	// upload.
@@ -650,7 +995,7 @@ type RunPart struct {
 
 func (x *RunPart) Reset() {
 	*x = RunPart{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[5]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -662,7 +1007,7 @@ func (x *RunPart) String() string {
 func (*RunPart) ProtoMessage() {}
 
 func (x *RunPart) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[5]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -675,7 +1020,7 @@ func (x *RunPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunPart.ProtoReflect.Descriptor instead.
 func (*RunPart) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{5}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *RunPart) GetRun() string {
@@ -790,6 +1135,13 @@ func (x *RunPart) GetSeen() *Seen {
 	return nil
 }
 
+func (x *RunPart) GetSimulated() *Simulated {
+	if x != nil {
+		return x.Simulated
+	}
+	return nil
+}
+
 func (x *RunPart) GetCanary() int64 {
 	if x != nil {
 		return x.Canary
@@ -809,7 +1161,7 @@ type Seen struct {
 
 func (x *Seen) Reset() {
 	*x = Seen{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[6]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -821,7 +1173,7 @@ func (x *Seen) String() string {
 func (*Seen) ProtoMessage() {}
 
 func (x *Seen) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[6]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -834,7 +1186,7 @@ func (x *Seen) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Seen.ProtoReflect.Descriptor instead.
 func (*Seen) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{6}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Seen) GetRuns() int64 {
@@ -865,7 +1217,7 @@ type Explanation struct {
 
 func (x *Explanation) Reset() {
 	*x = Explanation{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[7]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -877,7 +1229,7 @@ func (x *Explanation) String() string {
 func (*Explanation) ProtoMessage() {}
 
 func (x *Explanation) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[7]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -890,7 +1242,7 @@ func (x *Explanation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation.ProtoReflect.Descriptor instead.
 func (*Explanation) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{7}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Explanation) GetTicket() string {
@@ -938,7 +1290,7 @@ type PlainProposals struct {
 
 func (x *PlainProposals) Reset() {
 	*x = PlainProposals{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[8]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -950,7 +1302,7 @@ func (x *PlainProposals) String() string {
 func (*PlainProposals) ProtoMessage() {}
 
 func (x *PlainProposals) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[8]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -963,7 +1315,7 @@ func (x *PlainProposals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlainProposals.ProtoReflect.Descriptor instead.
 func (*PlainProposals) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{8}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *PlainProposals) GetTickets() []byte {
@@ -1063,19 +1415,22 @@ type RunStats struct {
 	// many bytes their proposals have.
 	Messages    int64 `protobuf:"varint,18,opt,name=messages,proto3" json:"messages,omitempty"`
 	AnswerBytes int64 `protobuf:"varint,19,opt,name=answer_bytes,json=answerBytes,proto3" json:"answer_bytes,omitempty"`
-	// queues has the number of tickets in each queue, of up to 256 queues; absent if no ticket names one.
+	// queues has the number of tickets in each queue, of up to 256 queues, the run's among them; absent if no ticket names
+	// one.
 	Queues map[string]int64 `protobuf:"bytes,20,rep,name=queues,proto3" json:"queues,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
 	// players is the number of players of all tickets that wait.
 	Players int64 `protobuf:"varint,21,opt,name=players,proto3" json:"players,omitempty"`
 	// queue_players has the number of players of the tickets in those queues where a ticket has several.
-	QueuePlayers  map[string]int64 `protobuf:"bytes,22,rep,name=queue_players,json=queuePlayers,proto3" json:"queue_players,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	QueuePlayers map[string]int64 `protobuf:"bytes,22,rep,name=queue_players,json=queuePlayers,proto3" json:"queue_players,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
+	// crossing is the number of tickets that wait in several queues.
+	Crossing      int64 `protobuf:"varint,23,opt,name=crossing,proto3" json:"crossing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RunStats) Reset() {
 	*x = RunStats{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[9]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1087,7 +1442,7 @@ func (x *RunStats) String() string {
 func (*RunStats) ProtoMessage() {}
 
 func (x *RunStats) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[9]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1100,7 +1455,7 @@ func (x *RunStats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunStats.ProtoReflect.Descriptor instead.
 func (*RunStats) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{9}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *RunStats) GetInstance() string {
@@ -1257,6 +1612,13 @@ func (x *RunStats) GetQueuePlayers() map[string]int64 {
 	return nil
 }
 
+func (x *RunStats) GetCrossing() int64 {
+	if x != nil {
+		return x.Crossing
+	}
+	return 0
+}
+
 // PoolCount is the number of tickets of a pool, the creation time of the oldest, and the number of their players; that
 // is 0 if each has one.
 type PoolCount struct {
@@ -1270,7 +1632,7 @@ type PoolCount struct {
 
 func (x *PoolCount) Reset() {
 	*x = PoolCount{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[10]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1282,7 +1644,7 @@ func (x *PoolCount) String() string {
 func (*PoolCount) ProtoMessage() {}
 
 func (x *PoolCount) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[10]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1295,7 +1657,7 @@ func (x *PoolCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PoolCount.ProtoReflect.Descriptor instead.
 func (*PoolCount) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{10}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *PoolCount) GetTickets() int64 {
@@ -1336,7 +1698,7 @@ type MatchWork struct {
 
 func (x *MatchWork) Reset() {
 	*x = MatchWork{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[11]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1348,7 +1710,7 @@ func (x *MatchWork) String() string {
 func (*MatchWork) ProtoMessage() {}
 
 func (x *MatchWork) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[11]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1361,7 +1723,7 @@ func (x *MatchWork) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MatchWork.ProtoReflect.Descriptor instead.
 func (*MatchWork) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{11}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *MatchWork) GetProject() string {
@@ -1416,7 +1778,7 @@ type Assigned struct {
 
 func (x *Assigned) Reset() {
 	*x = Assigned{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[12]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1428,7 +1790,7 @@ func (x *Assigned) String() string {
 func (*Assigned) ProtoMessage() {}
 
 func (x *Assigned) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[12]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1441,7 +1803,7 @@ func (x *Assigned) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Assigned.ProtoReflect.Descriptor instead.
 func (*Assigned) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{12}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Assigned) GetTickets() []string {
@@ -1481,7 +1843,7 @@ type TicketStatus struct {
 
 func (x *TicketStatus) Reset() {
 	*x = TicketStatus{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[13]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1493,7 +1855,7 @@ func (x *TicketStatus) String() string {
 func (*TicketStatus) ProtoMessage() {}
 
 func (x *TicketStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[13]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1506,7 +1868,7 @@ func (x *TicketStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TicketStatus.ProtoReflect.Descriptor instead.
 func (*TicketStatus) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{13}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{17}
 }
 
 // RunnerStatus is a runner's heartbeat: its instances and their states.
@@ -1529,7 +1891,7 @@ type RunnerStatus struct {
 
 func (x *RunnerStatus) Reset() {
 	*x = RunnerStatus{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[14]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1541,7 +1903,7 @@ func (x *RunnerStatus) String() string {
 func (*RunnerStatus) ProtoMessage() {}
 
 func (x *RunnerStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[14]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1554,7 +1916,7 @@ func (x *RunnerStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunnerStatus.ProtoReflect.Descriptor instead.
 func (*RunnerStatus) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{14}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *RunnerStatus) GetRunner() string {
@@ -1639,7 +2001,7 @@ type UploadStatus struct {
 
 func (x *UploadStatus) Reset() {
 	*x = UploadStatus{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[15]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1651,7 +2013,7 @@ func (x *UploadStatus) String() string {
 func (*UploadStatus) ProtoMessage() {}
 
 func (x *UploadStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[15]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1664,7 +2026,7 @@ func (x *UploadStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadStatus.ProtoReflect.Descriptor instead.
 func (*UploadStatus) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{15}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *UploadStatus) GetProject() string {
@@ -1833,7 +2195,7 @@ type Comparison struct {
 
 func (x *Comparison) Reset() {
 	*x = Comparison{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[16]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1845,7 +2207,7 @@ func (x *Comparison) String() string {
 func (*Comparison) ProtoMessage() {}
 
 func (x *Comparison) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[16]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1858,7 +2220,7 @@ func (x *Comparison) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Comparison.ProtoReflect.Descriptor instead.
 func (*Comparison) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{16}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Comparison) GetWith() int64 {
@@ -1960,7 +2322,7 @@ type InstanceStatus struct {
 
 func (x *InstanceStatus) Reset() {
 	*x = InstanceStatus{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[17]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1972,7 +2334,7 @@ func (x *InstanceStatus) String() string {
 func (*InstanceStatus) ProtoMessage() {}
 
 func (x *InstanceStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[17]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1985,7 +2347,7 @@ func (x *InstanceStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InstanceStatus.ProtoReflect.Descriptor instead.
 func (*InstanceStatus) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{17}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *InstanceStatus) GetProject() string {
@@ -2066,7 +2428,7 @@ type LogLines struct {
 
 func (x *LogLines) Reset() {
 	*x = LogLines{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[18]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2078,7 +2440,7 @@ func (x *LogLines) String() string {
 func (*LogLines) ProtoMessage() {}
 
 func (x *LogLines) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[18]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2091,7 +2453,7 @@ func (x *LogLines) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogLines.ProtoReflect.Descriptor instead.
 func (*LogLines) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{18}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *LogLines) GetInstance() string {
@@ -2142,7 +2504,7 @@ type LogMark struct {
 
 func (x *LogMark) Reset() {
 	*x = LogMark{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[19]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2154,7 +2516,7 @@ func (x *LogMark) String() string {
 func (*LogMark) ProtoMessage() {}
 
 func (x *LogMark) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[19]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2167,7 +2529,7 @@ func (x *LogMark) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogMark.ProtoReflect.Descriptor instead.
 func (*LogMark) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{19}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *LogMark) GetLine() uint32 {
@@ -2195,14 +2557,16 @@ var File_matchmaker_v1_bus_proto protoreflect.FileDescriptor
 
 const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\n" +
-	"\x17matchmaker/v1/bus.proto\x12\rmatchmaker.v1\x1a\x1amatchmaker/v1/record.proto\"\xaa\x01\n" +
+	"\x17matchmaker/v1/bus.proto\x12\rmatchmaker.v1\x1a\x1amatchmaker/v1/record.proto\"\xdc\x01\n" +
 	"\x04Poke\x12\x1a\n" +
 	"\bposition\x18\x01 \x01(\x04R\bposition\x12\x18\n" +
 	"\aconfigs\x18\x02 \x01(\bR\aconfigs\x12\x1c\n" +
 	"\tfunctions\x18\x03 \x01(\bR\tfunctions\x12\x18\n" +
 	"\adeleted\x18\x04 \x01(\tR\adeleted\x12\x18\n" +
 	"\aservers\x18\x05 \x01(\bR\aservers\x12\x1a\n" +
-	"\banswered\x18\x06 \x01(\bR\banswered\"\xda\x06\n" +
+	"\banswered\x18\x06 \x01(\bR\banswered\x12\x16\n" +
+	"\x06queues\x18\a \x03(\tR\x06queues\x12\x18\n" +
+	"\aunasked\x18\b \x01(\tR\aunasked\"\xb3\a\n" +
 	"\n" +
 	"RunRequest\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x18\n" +
@@ -2226,17 +2590,45 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x06report\x18\x11 \x01(\v2\x15.matchmaker.v1.ReportR\x06report\x12\x16\n" +
 	"\x06upload\x18\x12 \x01(\x03R\x06upload\x12\x16\n" +
 	"\x06number\x18\x14 \x01(\x03R\x06number\x12\x14\n" +
-	"\x05epoch\x18\x15 \x01(\x04R\x05epoch\x12\x1d\n" +
+	"\x05epoch\x18\x15 \x01(\x04R\x05epoch\x12\x1c\n" +
+	"\tuncounted\x18\x19 \x01(\bR\tuncounted\x12\x1d\n" +
 	"\n" +
 	"seen_since\x18\x16 \x01(\x03R\tseenSince\x12\x18\n" +
-	"\aserving\x18\x17 \x01(\x03R\aserving\x1aM\n" +
+	"\aserving\x18\x17 \x01(\x03R\aserving\x129\n" +
+	"\n" +
+	"simulation\x18\x18 \x01(\v2\x19.matchmaker.v1.SimulationR\n" +
+	"simulation\x1aM\n" +
 	"\n" +
 	"PoolsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12)\n" +
 	"\x05value\x18\x02 \x01(\v2\x13.matchmaker.v1.PoolR\x05value:\x028\x01\x1aN\n" +
 	"\vCensusEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12)\n" +
-	"\x05value\x18\x02 \x01(\v2\x13.matchmaker.v1.PoolR\x05value:\x028\x01\"\xdc\x01\n" +
+	"\x05value\x18\x02 \x01(\v2\x13.matchmaker.v1.PoolR\x05value:\x028\x01\"W\n" +
+	"\n" +
+	"Simulation\x123\n" +
+	"\x05sides\x18\x01 \x03(\v2\x1d.matchmaker.v1.SimulationSideR\x05sides\x12\x14\n" +
+	"\x05limit\x18\x02 \x01(\x03R\x05limit\"A\n" +
+	"\x0eSimulationSide\x12/\n" +
+	"\aconfigs\x18\x01 \x03(\v2\x15.matchmaker.v1.ConfigR\aconfigs\"\xcc\x01\n" +
+	"\tSimulated\x12\x1a\n" +
+	"\bprogress\x18\x01 \x01(\x01R\bprogress\x12%\n" +
+	"\x0erecorded_since\x18\x02 \x01(\x03R\rrecordedSince\x12%\n" +
+	"\x0erecorded_until\x18\x03 \x01(\x03R\rrecordedUntil\x12!\n" +
+	"\fplayed_until\x18\x04 \x01(\x03R\vplayedUntil\x122\n" +
+	"\x05sides\x18\x05 \x03(\v2\x1c.matchmaker.v1.SimulatedSideR\x05sides\"\x9a\x02\n" +
+	"\rSimulatedSide\x12\x18\n" +
+	"\atickets\x18\x01 \x01(\x03R\atickets\x12\x18\n" +
+	"\aplayers\x18\x02 \x01(\x03R\aplayers\x12\x18\n" +
+	"\amatched\x18\x03 \x01(\x03R\amatched\x12\x12\n" +
+	"\x04left\x18\x04 \x01(\x03R\x04left\x12\x16\n" +
+	"\x06failed\x18\x05 \x01(\x03R\x06failed\x12\x18\n" +
+	"\awaiting\x18\x06 \x01(\x03R\awaiting\x12\x18\n" +
+	"\amatches\x18\a \x01(\x03R\amatches\x12\x12\n" +
+	"\x04runs\x18\b \x01(\x03R\x04runs\x12\x14\n" +
+	"\x05waits\x18\t \x03(\x01R\x05waits\x121\n" +
+	"\x06report\x18\n" +
+	" \x01(\v2\x19.matchmaker.v1.ReportSlotR\x06report\"\xf4\x01\n" +
 	"\aListing\x12/\n" +
 	"\afilters\x18\x01 \x03(\v2\x15.matchmaker.v1.FilterR\afilters\x12\x16\n" +
 	"\x06player\x18\x02 \x01(\tR\x06player\x12\x1f\n" +
@@ -2245,7 +2637,8 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x05limit\x18\x04 \x01(\x05R\x05limit\x12\x14\n" +
 	"\x05after\x18\x05 \x01(\tR\x05after\x12#\n" +
 	"\rafter_created\x18\x06 \x01(\x03R\fafterCreated\x12\x16\n" +
-	"\x06queues\x18\a \x01(\x05R\x06queues\"\xa2\x01\n" +
+	"\x06queues\x18\a \x01(\x05R\x06queues\x12\x16\n" +
+	"\x06served\x18\b \x03(\tR\x06served\"\xa2\x01\n" +
 	"\x06Listed\x12\x18\n" +
 	"\atickets\x18\x01 \x03(\tR\atickets\x12!\n" +
 	"\flast_created\x18\x04 \x01(\x03R\vlastCreated\x12\x14\n" +
@@ -2257,7 +2650,7 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x05queue\x18\x01 \x01(\tR\x05queue\x12\x18\n" +
 	"\atickets\x18\x02 \x01(\x03R\atickets\x12\x18\n" +
 	"\aplayers\x18\x03 \x01(\x03R\aplayers\x12\x16\n" +
-	"\x06oldest\x18\x04 \x01(\x03R\x06oldest\"\xcd\x04\n" +
+	"\x06oldest\x18\x04 \x01(\x03R\x06oldest\"\x85\x05\n" +
 	"\aRunPart\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\rR\x05index\x12\x12\n" +
@@ -2275,7 +2668,8 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x06listed\x18\r \x01(\v2\x15.matchmaker.v1.ListedR\x06listed\x12\x16\n" +
 	"\x06places\x18\x0e \x03(\x03R\x06places\x12\x18\n" +
 	"\acapture\x18\x0f \x01(\fR\acapture\x12'\n" +
-	"\x04seen\x18\x10 \x01(\v2\x13.matchmaker.v1.SeenR\x04seen\x12\x16\n" +
+	"\x04seen\x18\x10 \x01(\v2\x13.matchmaker.v1.SeenR\x04seen\x126\n" +
+	"\tsimulated\x18\x11 \x01(\v2\x18.matchmaker.v1.SimulatedR\tsimulated\x12\x16\n" +
 	"\x06canary\x18< \x01(\x03R\x06canary\"0\n" +
 	"\x04Seen\x12\x12\n" +
 	"\x04runs\x18\x01 \x01(\x03R\x04runs\x12\x14\n" +
@@ -2294,7 +2688,7 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x06scores\x18\x05 \x03(\x01R\x06scores\x12\x16\n" +
 	"\x06oldest\x18\x06 \x03(\x03R\x06oldest\x12\x18\n" +
 	"\acompare\x18\a \x03(\rR\acompare\x12\x18\n" +
-	"\aplayers\x18\b \x03(\rR\aplayers\"\xf8\a\n" +
+	"\aplayers\x18\b \x03(\rR\aplayers\"\x94\b\n" +
 	"\bRunStats\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x18\n" +
 	"\awaiting\x18\x02 \x01(\x03R\awaiting\x12\x14\n" +
@@ -2320,7 +2714,8 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\fanswer_bytes\x18\x13 \x01(\x03R\vanswerBytes\x12;\n" +
 	"\x06queues\x18\x14 \x03(\v2#.matchmaker.v1.RunStats.QueuesEntryR\x06queues\x12\x18\n" +
 	"\aplayers\x18\x15 \x01(\x03R\aplayers\x12N\n" +
-	"\rqueue_players\x18\x16 \x03(\v2).matchmaker.v1.RunStats.QueuePlayersEntryR\fqueuePlayers\x1a=\n" +
+	"\rqueue_players\x18\x16 \x03(\v2).matchmaker.v1.RunStats.QueuePlayersEntryR\fqueuePlayers\x12\x1a\n" +
+	"\bcrossing\x18\x17 \x01(\x03R\bcrossing\x1a=\n" +
 	"\x0fPopulationEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\x1aR\n" +
@@ -2439,72 +2834,84 @@ func file_matchmaker_v1_bus_proto_rawDescGZIP() []byte {
 	return file_matchmaker_v1_bus_proto_rawDescData
 }
 
-var file_matchmaker_v1_bus_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
+var file_matchmaker_v1_bus_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
 var file_matchmaker_v1_bus_proto_goTypes = []any{
 	(*Poke)(nil),           // 0: matchmaker.v1.Poke
 	(*RunRequest)(nil),     // 1: matchmaker.v1.RunRequest
-	(*Listing)(nil),        // 2: matchmaker.v1.Listing
-	(*Listed)(nil),         // 3: matchmaker.v1.Listed
-	(*QueueCount)(nil),     // 4: matchmaker.v1.QueueCount
-	(*RunPart)(nil),        // 5: matchmaker.v1.RunPart
-	(*Seen)(nil),           // 6: matchmaker.v1.Seen
-	(*Explanation)(nil),    // 7: matchmaker.v1.Explanation
-	(*PlainProposals)(nil), // 8: matchmaker.v1.PlainProposals
-	(*RunStats)(nil),       // 9: matchmaker.v1.RunStats
-	(*PoolCount)(nil),      // 10: matchmaker.v1.PoolCount
-	(*MatchWork)(nil),      // 11: matchmaker.v1.MatchWork
-	(*Assigned)(nil),       // 12: matchmaker.v1.Assigned
-	(*TicketStatus)(nil),   // 13: matchmaker.v1.TicketStatus
-	(*RunnerStatus)(nil),   // 14: matchmaker.v1.RunnerStatus
-	(*UploadStatus)(nil),   // 15: matchmaker.v1.UploadStatus
-	(*Comparison)(nil),     // 16: matchmaker.v1.Comparison
-	(*InstanceStatus)(nil), // 17: matchmaker.v1.InstanceStatus
-	(*LogLines)(nil),       // 18: matchmaker.v1.LogLines
-	(*LogMark)(nil),        // 19: matchmaker.v1.LogMark
-	nil,                    // 20: matchmaker.v1.RunRequest.PoolsEntry
-	nil,                    // 21: matchmaker.v1.RunRequest.CensusEntry
-	nil,                    // 22: matchmaker.v1.RunStats.PopulationEntry
-	nil,                    // 23: matchmaker.v1.RunStats.PoolsEntry
-	nil,                    // 24: matchmaker.v1.RunStats.QueuesEntry
-	nil,                    // 25: matchmaker.v1.RunStats.QueuePlayersEntry
-	nil,                    // 26: matchmaker.v1.RunnerStatus.HostsEntry
-	(*Report)(nil),         // 27: matchmaker.v1.Report
-	(*Filter)(nil),         // 28: matchmaker.v1.Filter
-	(*Proposal)(nil),       // 29: matchmaker.v1.Proposal
-	(*Traced)(nil),         // 30: matchmaker.v1.Traced
-	(*Pool)(nil),           // 31: matchmaker.v1.Pool
+	(*Simulation)(nil),     // 2: matchmaker.v1.Simulation
+	(*SimulationSide)(nil), // 3: matchmaker.v1.SimulationSide
+	(*Simulated)(nil),      // 4: matchmaker.v1.Simulated
+	(*SimulatedSide)(nil),  // 5: matchmaker.v1.SimulatedSide
+	(*Listing)(nil),        // 6: matchmaker.v1.Listing
+	(*Listed)(nil),         // 7: matchmaker.v1.Listed
+	(*QueueCount)(nil),     // 8: matchmaker.v1.QueueCount
+	(*RunPart)(nil),        // 9: matchmaker.v1.RunPart
+	(*Seen)(nil),           // 10: matchmaker.v1.Seen
+	(*Explanation)(nil),    // 11: matchmaker.v1.Explanation
+	(*PlainProposals)(nil), // 12: matchmaker.v1.PlainProposals
+	(*RunStats)(nil),       // 13: matchmaker.v1.RunStats
+	(*PoolCount)(nil),      // 14: matchmaker.v1.PoolCount
+	(*MatchWork)(nil),      // 15: matchmaker.v1.MatchWork
+	(*Assigned)(nil),       // 16: matchmaker.v1.Assigned
+	(*TicketStatus)(nil),   // 17: matchmaker.v1.TicketStatus
+	(*RunnerStatus)(nil),   // 18: matchmaker.v1.RunnerStatus
+	(*UploadStatus)(nil),   // 19: matchmaker.v1.UploadStatus
+	(*Comparison)(nil),     // 20: matchmaker.v1.Comparison
+	(*InstanceStatus)(nil), // 21: matchmaker.v1.InstanceStatus
+	(*LogLines)(nil),       // 22: matchmaker.v1.LogLines
+	(*LogMark)(nil),        // 23: matchmaker.v1.LogMark
+	nil,                    // 24: matchmaker.v1.RunRequest.PoolsEntry
+	nil,                    // 25: matchmaker.v1.RunRequest.CensusEntry
+	nil,                    // 26: matchmaker.v1.RunStats.PopulationEntry
+	nil,                    // 27: matchmaker.v1.RunStats.PoolsEntry
+	nil,                    // 28: matchmaker.v1.RunStats.QueuesEntry
+	nil,                    // 29: matchmaker.v1.RunStats.QueuePlayersEntry
+	nil,                    // 30: matchmaker.v1.RunnerStatus.HostsEntry
+	(*Report)(nil),         // 31: matchmaker.v1.Report
+	(*Config)(nil),         // 32: matchmaker.v1.Config
+	(*ReportSlot)(nil),     // 33: matchmaker.v1.ReportSlot
+	(*Filter)(nil),         // 34: matchmaker.v1.Filter
+	(*Proposal)(nil),       // 35: matchmaker.v1.Proposal
+	(*Traced)(nil),         // 36: matchmaker.v1.Traced
+	(*Pool)(nil),           // 37: matchmaker.v1.Pool
 }
 var file_matchmaker_v1_bus_proto_depIdxs = []int32{
-	20, // 0: matchmaker.v1.RunRequest.pools:type_name -> matchmaker.v1.RunRequest.PoolsEntry
-	21, // 1: matchmaker.v1.RunRequest.census:type_name -> matchmaker.v1.RunRequest.CensusEntry
-	2,  // 2: matchmaker.v1.RunRequest.listing:type_name -> matchmaker.v1.Listing
-	27, // 3: matchmaker.v1.RunRequest.report:type_name -> matchmaker.v1.Report
-	28, // 4: matchmaker.v1.Listing.filters:type_name -> matchmaker.v1.Filter
-	4,  // 5: matchmaker.v1.Listed.queues:type_name -> matchmaker.v1.QueueCount
-	29, // 6: matchmaker.v1.RunPart.proposals:type_name -> matchmaker.v1.Proposal
-	9,  // 7: matchmaker.v1.RunPart.stats:type_name -> matchmaker.v1.RunStats
-	8,  // 8: matchmaker.v1.RunPart.plain:type_name -> matchmaker.v1.PlainProposals
-	30, // 9: matchmaker.v1.RunPart.traced:type_name -> matchmaker.v1.Traced
-	7,  // 10: matchmaker.v1.RunPart.explanations:type_name -> matchmaker.v1.Explanation
-	3,  // 11: matchmaker.v1.RunPart.listed:type_name -> matchmaker.v1.Listed
-	6,  // 12: matchmaker.v1.RunPart.seen:type_name -> matchmaker.v1.Seen
-	22, // 13: matchmaker.v1.RunStats.population:type_name -> matchmaker.v1.RunStats.PopulationEntry
-	23, // 14: matchmaker.v1.RunStats.pools:type_name -> matchmaker.v1.RunStats.PoolsEntry
-	24, // 15: matchmaker.v1.RunStats.queues:type_name -> matchmaker.v1.RunStats.QueuesEntry
-	25, // 16: matchmaker.v1.RunStats.queue_players:type_name -> matchmaker.v1.RunStats.QueuePlayersEntry
-	17, // 17: matchmaker.v1.RunnerStatus.instances:type_name -> matchmaker.v1.InstanceStatus
-	26, // 18: matchmaker.v1.RunnerStatus.hosts:type_name -> matchmaker.v1.RunnerStatus.HostsEntry
-	15, // 19: matchmaker.v1.RunnerStatus.uploads:type_name -> matchmaker.v1.UploadStatus
-	16, // 20: matchmaker.v1.UploadStatus.compared:type_name -> matchmaker.v1.Comparison
-	19, // 21: matchmaker.v1.LogLines.marks:type_name -> matchmaker.v1.LogMark
-	31, // 22: matchmaker.v1.RunRequest.PoolsEntry.value:type_name -> matchmaker.v1.Pool
-	31, // 23: matchmaker.v1.RunRequest.CensusEntry.value:type_name -> matchmaker.v1.Pool
-	10, // 24: matchmaker.v1.RunStats.PoolsEntry.value:type_name -> matchmaker.v1.PoolCount
-	25, // [25:25] is the sub-list for method output_type
-	25, // [25:25] is the sub-list for method input_type
-	25, // [25:25] is the sub-list for extension type_name
-	25, // [25:25] is the sub-list for extension extendee
-	0,  // [0:25] is the sub-list for field type_name
+	24, // 0: matchmaker.v1.RunRequest.pools:type_name -> matchmaker.v1.RunRequest.PoolsEntry
+	25, // 1: matchmaker.v1.RunRequest.census:type_name -> matchmaker.v1.RunRequest.CensusEntry
+	6,  // 2: matchmaker.v1.RunRequest.listing:type_name -> matchmaker.v1.Listing
+	31, // 3: matchmaker.v1.RunRequest.report:type_name -> matchmaker.v1.Report
+	2,  // 4: matchmaker.v1.RunRequest.simulation:type_name -> matchmaker.v1.Simulation
+	3,  // 5: matchmaker.v1.Simulation.sides:type_name -> matchmaker.v1.SimulationSide
+	32, // 6: matchmaker.v1.SimulationSide.configs:type_name -> matchmaker.v1.Config
+	5,  // 7: matchmaker.v1.Simulated.sides:type_name -> matchmaker.v1.SimulatedSide
+	33, // 8: matchmaker.v1.SimulatedSide.report:type_name -> matchmaker.v1.ReportSlot
+	34, // 9: matchmaker.v1.Listing.filters:type_name -> matchmaker.v1.Filter
+	8,  // 10: matchmaker.v1.Listed.queues:type_name -> matchmaker.v1.QueueCount
+	35, // 11: matchmaker.v1.RunPart.proposals:type_name -> matchmaker.v1.Proposal
+	13, // 12: matchmaker.v1.RunPart.stats:type_name -> matchmaker.v1.RunStats
+	12, // 13: matchmaker.v1.RunPart.plain:type_name -> matchmaker.v1.PlainProposals
+	36, // 14: matchmaker.v1.RunPart.traced:type_name -> matchmaker.v1.Traced
+	11, // 15: matchmaker.v1.RunPart.explanations:type_name -> matchmaker.v1.Explanation
+	7,  // 16: matchmaker.v1.RunPart.listed:type_name -> matchmaker.v1.Listed
+	10, // 17: matchmaker.v1.RunPart.seen:type_name -> matchmaker.v1.Seen
+	4,  // 18: matchmaker.v1.RunPart.simulated:type_name -> matchmaker.v1.Simulated
+	26, // 19: matchmaker.v1.RunStats.population:type_name -> matchmaker.v1.RunStats.PopulationEntry
+	27, // 20: matchmaker.v1.RunStats.pools:type_name -> matchmaker.v1.RunStats.PoolsEntry
+	28, // 21: matchmaker.v1.RunStats.queues:type_name -> matchmaker.v1.RunStats.QueuesEntry
+	29, // 22: matchmaker.v1.RunStats.queue_players:type_name -> matchmaker.v1.RunStats.QueuePlayersEntry
+	21, // 23: matchmaker.v1.RunnerStatus.instances:type_name -> matchmaker.v1.InstanceStatus
+	30, // 24: matchmaker.v1.RunnerStatus.hosts:type_name -> matchmaker.v1.RunnerStatus.HostsEntry
+	19, // 25: matchmaker.v1.RunnerStatus.uploads:type_name -> matchmaker.v1.UploadStatus
+	20, // 26: matchmaker.v1.UploadStatus.compared:type_name -> matchmaker.v1.Comparison
+	23, // 27: matchmaker.v1.LogLines.marks:type_name -> matchmaker.v1.LogMark
+	37, // 28: matchmaker.v1.RunRequest.PoolsEntry.value:type_name -> matchmaker.v1.Pool
+	37, // 29: matchmaker.v1.RunRequest.CensusEntry.value:type_name -> matchmaker.v1.Pool
+	14, // 30: matchmaker.v1.RunStats.PoolsEntry.value:type_name -> matchmaker.v1.PoolCount
+	31, // [31:31] is the sub-list for method output_type
+	31, // [31:31] is the sub-list for method input_type
+	31, // [31:31] is the sub-list for extension type_name
+	31, // [31:31] is the sub-list for extension extendee
+	0,  // [0:31] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_bus_proto_init() }
@@ -2519,7 +2926,7 @@ func file_matchmaker_v1_bus_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_bus_proto_rawDesc), len(file_matchmaker_v1_bus_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   27,
+			NumMessages:   31,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

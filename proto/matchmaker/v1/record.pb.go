@@ -2711,8 +2711,10 @@ type RatingChange struct {
 	Mean             float64                `protobuf:"fixed64,6,opt,name=mean,proto3" json:"mean,omitempty"`
 	Deviation        float64                `protobuf:"fixed64,7,opt,name=deviation,proto3" json:"deviation,omitempty"`
 	Volatility       float64                `protobuf:"fixed64,8,opt,name=volatility,proto3" json:"volatility,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// season in which the match was.
+	Season        string `protobuf:"bytes,9,opt,name=season,proto3" json:"season,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RatingChange) Reset() {
@@ -2799,6 +2801,13 @@ func (x *RatingChange) GetVolatility() float64 {
 		return x.Volatility
 	}
 	return 0
+}
+
+func (x *RatingChange) GetSeason() string {
+	if x != nil {
+		return x.Season
+	}
+	return ""
 }
 
 // GameServer is the record of an assigned match's server. It is stored as long as the server renews its token.
@@ -5053,7 +5062,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x17\n" +
 	"\x04left\x18\x02 \x01(\x01H\x00R\x04left\x88\x01\x01\x12/\n" +
 	"\anumbers\x18\x03 \x03(\v2\x15.matchmaker.v1.NumberR\anumbersB\a\n" +
-	"\x05_left\"\x89\x02\n" +
+	"\x05_left\"\xa1\x02\n" +
 	"\fRatingChange\x12\x16\n" +
 	"\x06player\x18\x01 \x01(\tR\x06player\x12\x16\n" +
 	"\x06rating\x18\x02 \x01(\tR\x06rating\x12\x1f\n" +
@@ -5065,7 +5074,8 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\tdeviation\x18\a \x01(\x01R\tdeviation\x12\x1e\n" +
 	"\n" +
 	"volatility\x18\b \x01(\x01R\n" +
-	"volatility\"\xa8\x01\n" +
+	"volatility\x12\x16\n" +
+	"\x06season\x18\t \x01(\tR\x06season\"\xa8\x01\n" +
 	"\n" +
 	"GameServer\x12\x16\n" +
 	"\x06config\x18\x01 \x01(\tR\x06config\x120\n" +

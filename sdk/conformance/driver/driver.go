@@ -30,6 +30,9 @@ type command struct {
 	Size                                int
 	Ready                               bool
 	Open                                float64
+	Network                             string
+	Probes, Timeout                     int
+	Measured                            bool
 }
 
 // event is a line to the programme.
@@ -49,6 +52,8 @@ type driver struct {
 	cancelling bool
 	party      string
 	open       float64
+	latencies  *client.Latencies
+	receipts   []string
 	filler     *client.Filler
 	endFill    context.CancelFunc
 }
@@ -98,7 +103,7 @@ func (d *driver) obey(ctx context.Context, c command) error {
 	calls := map[string]func(context.Context, command) error{
 		"accept": d.answer, "decline": d.answer, "estimate": d.estimate, "party-create": d.joinParty,
 		"party-join": d.joinParty, "party-ready": d.partyReady, "party-search": d.partySearch, "party-leave": d.partyLeave,
-		"seat": d.checkPass,
+		"seat": d.checkPass, "measure": d.measure,
 	}
 	if call, ok := calls[c.Do]; ok {
 		go func() {
@@ -114,8 +119,13 @@ func (d *driver) obey(ctx context.Context, c command) error {
 	case "token":
 		go func() { d.tokens <- c }()
 	case "search":
-		d.run1(ctx, client.SearchOptions{Ticket: client.TicketRequest{Player: d.start.Player, Queues: c.Queues,
-			Attributes: c.Attributes}})
+		t := client.TicketRequest{Player: d.start.Player, Queues: c.Queues, Attributes: c.Attributes}
+		if c.Measured {
+			d.mu.Lock()
+			t.Receipts = d.receipts
+			d.mu.Unlock()
+		}
+		d.run1(ctx, client.SearchOptions{Ticket: t})
 	case "restore":
 		saved, err := d.load()
 		if err != nil {
@@ -158,7 +168,7 @@ func (d *driver) begin(c command) (err error) {
 	if d.client, err = client.New(o); err != nil {
 		return err
 	}
-	d.emit(event{"event": "ready", "language": "Go", "can": []string{"player", "party", "server"}})
+	d.emit(event{"event": "ready", "language": "Go", "can": []string{"player", "party", "server", "seats", "measure"}})
 	return nil
 }
 

@@ -37,6 +37,7 @@ type game struct {
 	epoch   time.Time
 	storage string
 	clock   time.Duration
+	regions []*region
 	// tokens answers the event token with a command; the usual one gives a token that lives an hour.
 	tokens func(n int) map[string]any
 
@@ -112,7 +113,7 @@ func (g *game) start(ctx context.Context) {
 	g.driver = d
 	go g.listen(d, out)
 	mode := "player"
-	if g.row.Needs == "server" {
+	if g.row.Needs == "server" || g.row.Needs == "seats" {
 		mode = "server"
 	}
 	g.do("start", "url", g.service.URL, "project", project, "player", player, "mode", mode, "storage", g.storage,

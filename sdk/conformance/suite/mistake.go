@@ -108,6 +108,20 @@ var mistakes = map[string]mistake{
 	"a seat pass for another match":                   says("seat", "ok", true),
 	"a seat pass that has ended":                      says("seat", "ok", true),
 	"a seat pass that is forged":                      says("seat", "ok", true),
+
+	"regions are measured, and the ticket has their receipts": {command: func(c map[string]any) { delete(c, "measured") }},
+	"latencies are kept for each network, half as long as receipts are believed": {command: func(c map[string]any) {
+		if c["do"] == "measure" {
+			c["network"] = rand.Text()
+		}
+	}},
+	"a region that is deaf is measured by HTTP, without the token": ofRegion(func(r map[string]any) { delete(r, "rtt") }),
+	"deaf regions hold up no other one":                            ofRegion(func(r map[string]any) { r["rtt"] = 1.0 }),
+	"what a beacon did not answer is left out":                     ofRegion(func(r map[string]any) { r["rtt"] = 0.001 }),
+	"no receipt of another nonce, of garbage, or longer than the question": ofRegion(func(r map[string]any) {
+		r["receipts"] = []any{"AQ"}
+	}),
+	"other sources are measured, without receipts": ofRegion(func(r map[string]any) { r["receipts"] = []any{"AQ"} }),
 }
 
 var (
@@ -152,6 +166,18 @@ func edits(kind string, change func(event)) mistake {
 
 func says(kind, member string, value any) mistake {
 	return edits(kind, func(e event) { e[member] = value })
+}
+
+// ofRegion changes what is said of each region.
+func ofRegion(change func(map[string]any)) mistake {
+	return edits("latencies", func(e event) {
+		list, _ := e["regions"].([]any)
+		for _, one := range list {
+			if of, ok := one.(map[string]any); ok {
+				change(of)
+			}
+		}
+	})
 }
 
 // adds adds an event behind each one of a kind.

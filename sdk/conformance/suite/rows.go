@@ -9,7 +9,7 @@ import (
 func Rows() []Row {
 	var rows []Row
 	for _, some := range [][]Row{searches(), answersLost(), busy(), streamsBroken(), tokens(), lives(), nonsense(),
-		parties(), servers()} {
+		parties(), servers(), measures()} {
 		rows = append(rows, some...)
 	}
 	return rows

@@ -117,19 +117,19 @@ func servers() []Row {
 			g.do("fill-end")
 			g.waitForCalls(1, "fill-end")
 		}},
-		{Name: "a seat pass", Needs: "server", play: func(ctx context.Context, g *game) {
+		{Name: "a seat pass", Needs: "seats", play: func(ctx context.Context, g *game) {
 			g.start(ctx)
 			g.do("seat", "pass", g.service.pass(g.service.key, nil))
 			s := g.expect("seat")
 			g.check(s["ok"] == true && s.text("player") == player && s.text("ticket") == "t1", "seat is %v", s)
 		}},
-		{Name: "a seat pass for another match", Needs: "server", play: refused(func(g *game) string {
+		{Name: "a seat pass for another match", Needs: "seats", play: refused(func(g *game) string {
 			return g.service.pass(g.service.key, map[string]any{"match": "m2"})
 		})},
-		{Name: "a seat pass that has ended", Needs: "server", play: refused(func(g *game) string {
+		{Name: "a seat pass that has ended", Needs: "seats", play: refused(func(g *game) string {
 			return g.service.pass(g.service.key, map[string]any{"exp": g.now().Unix() - 120})
 		})},
-		{Name: "a seat pass that is forged", Needs: "server", play: refused(func(g *game) string {
+		{Name: "a seat pass that is forged", Needs: "seats", play: refused(func(g *game) string {
 			return g.service.pass(otherKey(), nil)
 		})},
 	}

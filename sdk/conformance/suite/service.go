@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"matchmaker.dev/services/beacon"
 	"matchmaker.dev/services/internal/edge/openapi/openapitest"
 	"matchmaker.dev/services/sdk/conformance/fixtures"
 )
@@ -133,12 +134,15 @@ var routes = []struct{ method, path, kind string }{
 	{"PUT", "v1/parties/ID/members/ID", "member"}, {"DELETE", "v1/parties/ID/members/ID", "leave"},
 	{"PUT", "v1/parties/ID/search", "party-search"}, {"POST", "v2/backfill", "fill"},
 	{"POST", "v2/backfill/ID/approvals", "approve"}, {"PUT", "v2/backfill/ID", "fill-change"},
-	{"DELETE", "v2/backfill/ID", "fill-end"},
+	{"DELETE", "v2/backfill/ID", "fill-end"}, {"GET", "v1/regions", "regions"},
 }
 
 func kindOf(r *http.Request) string {
 	if r.URL.Path == "/.well-known/seat-keys.json" {
 		return "keys"
+	}
+	if strings.HasSuffix(r.URL.Path, beacon.Path) {
+		return "probe"
 	}
 	path := strings.Split(strings.TrimPrefix(r.URL.Path, base), "/")
 	for _, route := range routes {
@@ -204,6 +208,8 @@ func (s *service) answer(w http.ResponseWriter, c *call) {
 	switch {
 	case c.Kind == "keys":
 		s.write(w, c, "seat-keys", s.publicKey)
+	case c.Kind == "probe":
+		s.game.probe(w, c)
 	case refused || c.token() == "":
 		s.write(w, c, "unauthenticated", nil)
 	case strings.HasSuffix(c.Kind, "events"):
@@ -212,6 +218,8 @@ func (s *service) answer(w http.ResponseWriter, c *call) {
 		s.answerParty(w, c)
 	case strings.HasPrefix(c.URL.Path, base+"v2/"):
 		s.answerFill(w, c)
+	case c.Kind == "regions":
+		s.write(w, c, "regions", s.game.list)
 	default:
 		s.answerTicket(w, c)
 	}

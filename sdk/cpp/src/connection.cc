@@ -63,12 +63,14 @@ std::optional<double> retryAfter(const std::string& value, const std::string& an
   return {};
 }
 
-/** A player's id as a header has it: RFC 8187 if it is not ASCII. */
-std::string ascii(const std::string& id) {
-  for (const char c : id) {
-    if (c < ' ' || c > '~') return "UTF-8''" + escaped(id);
-  }
-  return id.rfind("UTF-8''", 0) == 0 ? "UTF-8''" + escaped(id) : id;
+/** A header as it is sent. A player's id is as in RFC 8187 if it is not ASCII, or looks like that. */
+Pairs::value_type sent(const std::string& name, const std::string& value) {
+  if (name != "X-On-Behalf-Of") return {name, value};
+  std::string form = value.substr(0, 6);
+  for (char& c : form) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  bool plain = form != "UTF-8'";
+  for (const char c : value) plain = plain && c >= ' ' && c <= '~';
+  return {name, plain ? value : "UTF-8''" + escaped(value)};
 }
 
 /** Sends a request until it is answered. */
@@ -333,8 +335,8 @@ void Exchange::begin() {
   r.headers.emplace_back("Accept", stream_ ? "text/event-stream, application/problem+json"
                                            : "application/json, application/problem+json");
   r.headers.emplace_back("Authorization", "Bearer " + token_);
-  if (!c_.options.player.empty()) r.headers.emplace_back("X-On-Behalf-Of", ascii(c_.options.player));
-  r.headers.insert(r.headers.end(), request_.headers.begin(), request_.headers.end());
+  if (!c_.options.player.empty()) r.headers.push_back(sent("X-On-Behalf-Of", c_.options.player));
+  for (const auto& [name, value] : request_.headers) r.headers.push_back(sent(name, value));
   if (!request_.body.empty()) r.headers.emplace_back("Content-Type", "application/json");
   r.body = request_.body;
   state = State::Flying;

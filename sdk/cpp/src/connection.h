@@ -15,6 +15,8 @@ constexpr std::size_t maxAnswer = 8 << 20;
 /** Whether what is under way is wanted still. */
 using Life = std::shared_ptr<bool>;
 
+class Measurement;
+
 /** Something that is under way. */
 class Job {
  public:
@@ -90,7 +92,10 @@ class Connection {
   /** Before repetition number n. */
   double backoff(int n) const;
   void pump(int wait);
-  void close() { jobs_.clear(); }
+  void close() {
+    jobs_.clear();
+    measured.clear();
+  }
   void add(std::shared_ptr<Job> job) { jobs_.push_back(std::move(job)); }
 
   /** Sends a request until it is answered. Nothing comes when it is not wanted any more. */
@@ -124,6 +129,8 @@ class Connection {
   /** Changes when the app goes to the background, comes back, or the device slept. */
   int epoch = 0;
   const Life always = std::make_shared<bool>(true);
+  /** By network, the oldest first. */
+  std::vector<std::shared_ptr<Measurement>> measured;
 
  private:
   std::vector<std::shared_ptr<Job>> jobs_;

@@ -67,6 +67,8 @@ class Curl final : public Transport {
       call->failure = "libcurl cannot send it";
     }
     calls_.push_back(std::move(call));
+    int running = 0;
+    curl_multi_perform(multi_, &running);  // at once: the next pump may be a frame away
     return last_;
   }
 

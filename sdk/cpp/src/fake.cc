@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <set>
 #include <thread>
 
@@ -27,6 +28,14 @@ struct Ticket {
   std::string key;
   std::shared_ptr<Offer> offer;
   bool ended = false;
+};
+
+/** A running game that its server fills. */
+struct Game {
+  std::string id;
+  Json state;
+  Players proposed;
+  std::vector<Ticket*> joined;
 };
 
 /** A request, and behind it a stream of a ticket or a party. */
@@ -102,6 +111,7 @@ struct FakeService::State {
   std::uint64_t last = 0;
   std::vector<std::unique_ptr<Ticket>> tickets;
   std::vector<std::unique_ptr<api::Party>> parties;
+  std::vector<Game> games;
   std::set<std::pair<std::string, std::string>> kicked;
   std::vector<std::unique_ptr<Call>> calls;
 
@@ -222,7 +232,7 @@ struct FakeService::State {
     const std::string& url = c.request.url;
     const std::size_t mark = url.find('?');
     std::string path = url.substr(0, mark);
-    path = path.substr(std::min(path.find("/api/v1/") + 8, path.size()));
+    path = path.substr(std::min(path.find("/api/v") + 8, path.size()));
     std::map<std::string, std::string> query;
     if (mark != std::string::npos) {
       for (const std::string& q : split(url.substr(mark + 1), '&')) {
@@ -235,7 +245,37 @@ struct FakeService::State {
     const Json body = Json::parse(c.request.body).value_or(Json());
     if (parts[0] == "tickets") return ticketAnswer(c, parts[1], query, body, busyFor);
     if (parts[0] == "parties") return partyAnswer(c, parts, body);
+    if (parts[0] == "backfill") return backfillAnswer(c.request.method, parts[1], body);
+    if (parts[0] == "regions") return {200, write(api::Regions{}), {}, ""};
     return refuse(404, "notFound");
+  }
+
+  Answer backfillAnswer(const std::string& method, const std::string& id, const Json& body) {
+    if (id.empty()) {
+      games.push_back({name("backfill"), body, {}, {}});
+      return {201, Json::object().set("Id", games.back().id), {}, ""};
+    }
+    const auto game = std::find_if(games.begin(), games.end(), [&id](const Game& g) { return g.id == id; });
+    if (game == games.end()) return refuse(404, "backfillNotFound");
+    if (method == "DELETE") {
+      games.erase(game);
+      return {204, {}, {}, ""};
+    }
+    if (method == "PUT") {
+      game->state = body;
+    } else {
+      FakeMatch m;
+      m.connection = game->state["Connection"].string();
+      const std::vector<Ticket*> list = of(game->proposed);
+      match(list, m);
+      game->joined.insert(game->joined.end(), list.begin(), list.end());
+    }
+    game->proposed.clear();  // a PUT rejects them
+    Json answer = game->state;
+    answer.set("Id", id).set("Created", Json(std::floor(began))).set("RecordVersion", Json(1));
+    Json assigned = Json::array();
+    for (const Ticket* t : game->joined) assigned.add(shown(*t));
+    return {200, answer.set("assignedTickets", assigned), {}, ""};
   }
 
   Answer ticketAnswer(const Call& c, const std::string& below, const std::map<std::string, std::string>& query,
@@ -461,6 +501,18 @@ void FakeService::offer(const Players& players, double seconds, const FakeMatch&
 }
 
 void FakeService::answer(const std::string& player, bool accept) { s_->answer(player, accept); }
+
+std::vector<api::BackfillTicket> FakeService::games() const {
+  std::vector<api::BackfillTicket> list;
+  for (const Game& g : s_->games) read(g.state, list.emplace_back());
+  return list;
+}
+
+void FakeService::join(const Players& players) {
+  if (s_->games.empty()) return;
+  Players& proposed = s_->games.back().proposed;
+  proposed.insert(proposed.end(), players.begin(), players.end());
+}
 
 void FakeService::end(const std::string& player, const std::string& reason) {
   for (Ticket* t : s_->of({player})) s_->end(*t, reason);

@@ -40,6 +40,7 @@ double systemTime() {
 #ifdef DRIVER_TRANSPORT
 }  // namespace
 std::unique_ptr<matchmaker::Transport> DRIVER_TRANSPORT();
+std::shared_ptr<matchmaker::Udp> DRIVER_UDP();
 namespace {
 #endif
 
@@ -81,10 +82,11 @@ class Driver {
     return v;
   }
 
-  static SearchOptions searchOptions(const Json& c) {
+  SearchOptions searchOptions(const Json& c) const {
     SearchOptions o;
     static_cast<Values&>(o) = values(c);
     matchmaker::read(c["queues"], o.queues);
+    if (c["measured"].boolean()) o.receipts = receipts_;
     return o;
   }
 
@@ -95,8 +97,10 @@ class Driver {
     wall_ = [=] { return epoch + (systemTime() - epoch) / scale + wrong; };
 #ifdef DRIVER_TRANSPORT
     transport_ = DRIVER_TRANSPORT();
+    const auto udp = DRIVER_UDP();
 #else
     transport_ = curlTransport();
+    const auto udp = systemUdp();
 #endif
     Options o;
     o.url = c["url"].string();
@@ -108,6 +112,7 @@ class Driver {
     };
     o.transport = transport_.get();
     o.clock = {wall_, wall_};
+    o.udp = udp;
     if (!c["storage"].string().empty()) {
       storage_ = fileStorage(c["storage"].string() + "/search");
       o.storage = storage_.get();
@@ -117,6 +122,8 @@ class Driver {
     can.add(Json("player"));
     can.add(Json("party"));
     can.add(Json("server"));
+    can.add(Json("seats"));
+    can.add(Json("measure"));
     server_.match = c["match"].string();
     server_.backfill = c["backfill"].string();
     server_.connection = c["connection"].string();
@@ -227,6 +234,24 @@ class Driver {
     });
   }
 
+  void measure(const Json& c) {
+    MeasureOptions o;
+    o.network = c["network"].string();
+    o.probes = static_cast<int>(c["probes"].number());
+    o.timeout = c["timeout"].number();
+    matchmaker_->measure(o, [this](const Result<std::vector<Latency>>& r) {
+      if (!r) return sayError(r.error);
+      receipts_ = receipts(r.value);
+      Json regions = Json::array();
+      for (const Latency& l : r.value) {
+        Json of = Json::object().set("region", l.region).set("sent", Json(l.sent)).set("lost", Json(l.lost));
+        if (l.rtt) of.set("rtt", Json(*l.rtt));
+        regions.add(of.set("receipts", write(l.receipts)));
+      }
+      say("latencies", Json::object().set("regions", regions));
+    });
+  }
+
   void run(const Json& c) {
     const std::string& what = c["do"].string();
     const auto followed = [this](const Result<std::shared_ptr<Party>>& r) { follow(r); };
@@ -239,6 +264,7 @@ class Driver {
     if (what == "fill") return fillGame(c);
     if (what == "fill-end" && filler_) return filler_->end(sayError);
     if (what == "seat") return checkSeat(c);
+    if (what == "measure") return measure(c);
     if (what == "cancel" && search_) return cancel();
     if (what == "accept" && search_) return search_->accept(sayError);
     if (what == "decline" && search_) return search_->decline(sayError);
@@ -282,6 +308,7 @@ class Driver {
   std::shared_ptr<Filler> filler_;
   std::shared_ptr<Seats> seats_;
   double open_ = 0;
+  std::vector<std::string> receipts_;
   bool cancelling_ = false;
 };
 

@@ -1,5 +1,6 @@
 // What games do with the service in memory.
 #include "matchmaker/fake.h"
+#include "matchmaker/server.h"
 
 #include <clocale>
 #include <cstdio>
@@ -130,6 +131,62 @@ void testRestore() {
   until({&again}, [&] { return again.update.state == S::Matched; });
 }
 
+void testFilling() {
+  FakeService fake(100);
+  Player ada(fake, "ada"), server(fake, "server");
+  ada.follow(ada.matchmaker.search());
+  until({&ada}, [&] { return ada.update.state == S::Searching; });
+  double open = 2;
+  FillOptions o;
+  o.join = [&](const std::vector<api::Ticket>& tickets) {
+    for (const api::Ticket& t : tickets) open -= t.id == ada.update.ticket ? 1 : 5;
+  };
+  o.state = [&] {
+    api::BackfillRequest game;
+    game.Connection = "192.0.2.1:7000";
+    game.attributes = {{"open", open}};
+    return game;
+  };
+  const auto filler = fill(server.matchmaker, o);
+  until({&server}, [&] { return fake.games().size() == 1; });
+  fake.join({"ada"});
+  until({&ada, &server}, [&] { return ada.update.state == S::Matched && fake.games()[0].attributes.at("open") == 1; });
+  CHECK(ada.update.match.connection == "192.0.2.1:7000" && fake.waiting().empty());
+  for (int i = 0; i < 100; i++) server.matchmaker.pump(1);
+  CHECK(open == 1);
+  bool ended = false;
+  filler->end([&](const Error& e) { ended = !e; });
+  until({&server}, [&] { return ended && fake.games().empty(); });
+  bool measured = false;  // the fake has no regions
+  ada.matchmaker.measure({}, [&](const auto& r) { measured = r && r.value.empty(); });
+  until({&ada}, [&] { return measured; });
+}
+
+/** Keeps the headers of a request. */
+struct Ear final : Transport {
+  std::uint64_t start(const HttpRequest& request, HttpListener&) override {
+    for (const auto& [name, value] : request.headers) {
+      if (name == "X-On-Behalf-Of") heard.push_back(value);
+    }
+    return 1;
+  }
+  void cancel(std::uint64_t) override {}
+  void pump(int) override {}
+  std::vector<std::string> heard;
+};
+
+void testNamesOfPlayers() {
+  FakeService fake;
+  Ear ear;
+  auto options = fake.options("ada");
+  options.player = "utf-8'x";
+  options.transport = &ear;
+  Matchmaker matchmaker(options);
+  matchmaker.send(api::myParty({{}, {}, "zo\xc3\xab"}), std::function<void(const Result<api::Party>&)>([](const auto&) {}));
+  for (int i = 0; i < 100 && ear.heard.empty(); i++) matchmaker.pump(1);
+  CHECK((ear.heard == std::vector<std::string>{"UTF-8''utf-8%27x", "UTF-8''zo%C3%AB"}));
+}
+
 }  // namespace
 
 int main() {
@@ -142,5 +199,7 @@ int main() {
   testDeclinesCancelsAndErrors();
   testParties();
   testRestore();
+  testFilling();
+  testNamesOfPlayers();
   std::locale::global(before);
 }

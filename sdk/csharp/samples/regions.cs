@@ -3,9 +3,7 @@
 using System;
 using System.Collections.Generic;
 using System.Linq;
-using System.Threading.Tasks;
 using Matchmaking;
-using Api = Matchmaking.Api;
 
 static class RegionPicker
 {
@@ -18,23 +16,21 @@ static class RegionPicker
             Token = (why, reply) => reply(Environment.GetEnvironmentVariable("MM_TOKEN"), null), // a game asks its backend
             Transport = new HttpTransport(),
         });
-        Result<Api.Regions> regions = null;
-        matchmaker.Send(Api.Requests.ListRegions(), r => regions = r);
-        while (regions == null) matchmaker.Pump(20);
-        if (regions.Error != null)
+        Result<List<Latency>> measured = null;
+        matchmaker.Measure(null, r => measured = r); // kept: another call measures only when they are old
+        while (measured == null) matchmaker.Pump(20);
+        if (measured.Error != null)
         {
-            Console.Error.WriteLine(regions.Error.PlayerMessage);
+            Console.Error.WriteLine(measured.Error.PlayerMessage);
             return;
         }
-        var measuring = Task.Run(() => Latency.Measure(regions.Value.All)); // it waits, and a game goes on
-        while (!measuring.IsCompleted) matchmaker.Pump(20);
-        foreach (var l in measuring.Result) Console.WriteLine("region {0} {1} {2} of {3} lost", l.Region, l.Rtt, l.Lost, l.Sent);
+        foreach (var l in measured.Value) Console.WriteLine("region {0} {1} {2} of {3} lost", l.Region, l.Rtt, l.Lost, l.Sent);
         if (args.Length == 0) return;
         var search = matchmaker.Search(new SearchOptions
         {
             Queues = new List<string> { args[0] },
             Attributes = new Dictionary<string, double> { ["skill"] = 1200 },
-            Receipts = measuring.Result.SelectMany(l => l.Receipts).ToList(),
+            Receipts = measured.Value.SelectMany(l => l.Receipts).ToList(),
         });
         while (!search.Current.Ended) matchmaker.Pump(20);
         Console.WriteLine("connection " + search.Current.Match?.Connection);

@@ -143,9 +143,9 @@ namespace Matchmaking.Api
     /// at most 128 bytes, unless the installation sets other limits.</summary>
     public Dictionary<string, string> Properties;
     /// <summary>Only in the answer to an approval. Tickets that joined the game: exactly those that this approval
-    /// assigned, and again those of the 20 seconds before it, so that the loss of an answer loses nobody. Left out when
-    /// there are none. The `properties` of their assignments are for the players alone and null here. Each has its
-    /// `players`, also where the owner is the only one.</summary>
+    /// assigned, and again those of the 20 seconds before it, so that a lost answer loses none. Left out when there are
+    /// none. The `properties` of their assignments are for the players alone and null here. Each has its `players`, also
+    /// where the owner is the only one.</summary>
     public List<Ticket> AssignedTickets;
     /// <summary>Who is in the game. It is left out until its server says it.</summary>
     public List<GamePlayer> Players;
@@ -285,7 +285,7 @@ namespace Matchmaking.Api
     /// other limits. The service sets the attribute `created` itself.</summary>
     public Dictionary<string, double> Attributes;
     /// <summary>Whom the ticket is for, each player once. Without it the owner is the only one. The owner need not be
-    /// among them. A player's token names nobody but the player itself (403). An installation may set another limit than
+    /// among them. A player's token names the player alone (403). An installation may set another limit than
     /// 64.</summary>
     public List<Player> Players;
     /// <summary>Values that only match functions understand, as canonical Base64 with padding. At most 64, with names of
@@ -367,8 +367,8 @@ namespace Matchmaking.Api
     public List<string> Queues;
     /// <summary>The match without a result that a player of the ticket is in, where the settings tell it.</summary>
     public string Running;
-    /// <summary>Those of the ticket's queues that no config serves at present: nobody matches the ticket there. Left out
-    /// when there are none, and when the ticket has a result.</summary>
+    /// <summary>The ticket's queues that no config serves at present: no config matches the ticket there. Left out when
+    /// there are none, and when the ticket has a result.</summary>
     public List<string> UnservedQueues;
 
     public static CreatedTicket Read(Json from)
@@ -1359,8 +1359,8 @@ namespace Matchmaking.Api
     public List<Player> Players;
     /// <summary>The queues that the ticket waits in, sorted. Left out when there are none.</summary>
     public List<string> Queues;
-    /// <summary>Those of the ticket's queues that no config serves at present: nobody matches the ticket there. Left out
-    /// when there are none, and when the ticket has a result.</summary>
+    /// <summary>The ticket's queues that no config serves at present: no config matches the ticket there. Left out when
+    /// there are none, and when the ticket has a result.</summary>
     public List<string> UnservedQueues;
 
     public static Ticket Read(Json from)
@@ -1481,10 +1481,9 @@ namespace Matchmaking.Api
     /// <summary>Accept or decline a match.
     ///
     /// Says whether players of a ticket accept the match that asks them. The ticket's member `acceptance` names it,
-    /// while it does. The match goes on when all players of all of its tickets have accepted. The first who declines
-    /// ends it: the ticket of that player ends, and the others wait again. Players who would join a running game
-    /// (backfill) are asked before its server learns of them. When that game changes or ends meanwhile, all of them wait
-    /// again.
+    /// while it does. The match goes on when all players of all of its tickets have accepted. The first decline ends it:
+    /// that player's ticket ends, and the others wait again. Players that would join a running game (backfill) are asked
+    /// before its server learns of them. When that game changes or ends meanwhile, all of them wait again.
     ///
     /// A player's token answers for the player. A game service answers for the player in `X-On-Behalf-Of`, for those
     /// that `players` names, or else for all players of the ticket. The same answer may be given again.</summary>
@@ -1501,8 +1500,8 @@ namespace Matchmaking.Api
     ///
     /// Assigns all tickets that are proposed for the backfill ticket at this moment. A server calls this periodically
     /// while it fills; once a second is enough, and what is far above is answered 429. Tickets that are not approved in
-    /// time (20 s by default) go back to the pool, and the server gets no more until it speaks again. The answer names
-    /// those who join.</summary>
+    /// time (20 s by default) go back to the pool, and the server gets no more until its next request. The answer names
+    /// the tickets that join.</summary>
     public static Request<BackfillTicket> ApproveBackfill(string backfillId)
     {
       var r = new Request<BackfillTicket>("POST", "v2/backfill/" + AnyRequest.Segment(backfillId) + "/approvals", true, Api.BackfillTicket.Read);
@@ -1519,7 +1518,7 @@ namespace Matchmaking.Api
 
     /// <summary>Make a party.
     ///
-    /// The player is its leader, and in no other party. Give its code to those who are to join.</summary>
+    /// The player is its leader, and in no other party. Give its code to the players that are to join.</summary>
     public static Request<Party> CreateParty(CreateParty body, string onBehalfOf = null)
     {
       var r = new Request<Party>("POST", "v1/parties", false, Api.Party.Read);
@@ -1621,7 +1620,7 @@ namespace Matchmaking.Api
     /// time in `retry`, with a token that is good.
     ///
     /// An event says how the ticket is then; of changes in quick succession some are not told. Comments come while
-    /// nothing happens. Who may follow a ticket is who may read it.</summary>
+    /// nothing happens. A caller that may read a ticket may follow it.</summary>
     public static Request<Json> FollowTicket(string id, string lastEventId = null)
     {
       var r = new Request<Json>("GET", "v1/tickets/events", true, a => a);
@@ -1633,7 +1632,7 @@ namespace Matchmaking.Api
     /// <summary>Read a party.
     ///
     /// With its ETag in `If-None-Match` and `Prefer: wait`, the answer comes when the party has changed, or is 304. Each
-    /// request of a member says that it is there: one who is silent for long leaves.</summary>
+    /// request of a member says that it is there: a member that is silent for long leaves.</summary>
     public static Request<Party> GetParty(string partyId, string ifNoneMatch = null, string prefer = null, string onBehalfOf = null)
     {
       var r = new Request<Party>("GET", "v1/parties/" + AnyRequest.Segment(partyId), true, Api.Party.Read);
@@ -1664,9 +1663,9 @@ namespace Matchmaking.Api
 
     /// <summary>Join a party.
     ///
-    /// Codes are read in either case, with dashes or spaces. How often a player may try one is limited. A player who was
-    /// kicked gets 404, as for a code that there is not. Who joins stops the search. While a match asks the members
-    /// whether they accept it, nobody joins (409).</summary>
+    /// Codes are read in either case, with dashes or spaces. How often a player may try one is limited. A player that
+    /// was kicked gets 404, as for a code that there is not. A join stops the search. While a match asks the members
+    /// whether they accept it, joins are refused (409).</summary>
     public static Request<Party> JoinParty(JoinParty body, string onBehalfOf = null)
     {
       var r = new Request<Party>("POST", "v1/parties/members", true, Api.Party.Read);

@@ -404,7 +404,7 @@ namespace Matchmaking
             AnyRequest.Put(call.Headers, "Authorization", "Bearer " + token);
             if (!string.IsNullOrEmpty(c.Options.Player))
             {
-                AnyRequest.Put(call.Headers, "X-On-Behalf-Of", Ascii(c.Options.Player));
+                AnyRequest.Put(call.Headers, AnyRequest.ActsFor, c.Options.Player);
             }
             call.Headers.AddRange(request.Headers);
             if (request.Body != null) AnyRequest.Put(call.Headers, "Content-Type", "application/json");
@@ -513,14 +513,6 @@ namespace Matchmaking
             const DateTimeStyles utc = DateTimeStyles.AssumeUniversal | DateTimeStyles.AdjustToUniversal;
             if (!DateTime.TryParseExact(text, "r", CultureInfo.InvariantCulture, utc, out var at)) return null;
             return (at - new DateTime(1970, 1, 1, 0, 0, 0, DateTimeKind.Utc)).TotalMilliseconds;
-        }
-
-        /// <summary>A player's id as a header has it: RFC 8187 if it is not ASCII.</summary>
-        static string Ascii(string id)
-        {
-            var plain = !id.StartsWith("UTF-8''");
-            foreach (var ch in id) plain = plain && ch >= ' ' && ch <= '~';
-            return plain ? id : "UTF-8''" + AnyRequest.Escaped(id);
         }
     }
 

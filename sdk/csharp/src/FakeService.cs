@@ -30,6 +30,7 @@ namespace Matchmaking
         readonly double began;
         readonly List<Ticket> tickets = new List<Ticket>();
         readonly List<Api.Party> parties = new List<Api.Party>();
+        readonly List<Game> games = new List<Game>();
         readonly HashSet<string> kicked = new HashSet<string>();
         readonly List<Call> calls = new List<Call>();
         int count;
@@ -50,6 +51,15 @@ namespace Matchmaking
             internal string Key;
             internal Offer Offer;
             internal bool Ended;
+        }
+
+        /// <summary>A running game that its server fills.</summary>
+        sealed class Game
+        {
+            internal string Id;
+            internal Json State;
+            internal List<Ticket> Proposed = new List<Ticket>();
+            internal readonly List<Ticket> Joined = new List<Ticket>();
         }
 
         /// <summary>A request, and behind it a stream of a ticket or a party.</summary>
@@ -120,6 +130,12 @@ namespace Matchmaking
             list.ForEach(t => t.Offer = offer);
             list.ForEach(Tell);
         }
+
+        /// <summary>The running games that servers fill, as they were told last.</summary>
+        public List<Api.BackfillTicket> Games => games.Select(g => Api.BackfillTicket.Read(g.State)).ToList();
+
+        /// <summary>Players join the running game that was created last, when its server approves next.</summary>
+        public void Join(IEnumerable<string> players) => games.LastOrDefault()?.Proposed.AddRange(TicketsOf(players));
 
         /// <summary>A player accepts or declines the match that asks, as its client may.</summary>
         public void Accept(string player, bool accept)
@@ -216,10 +232,12 @@ namespace Matchmaking
             var url = new Uri(c.Request.Url);
             var query = url.Query.TrimStart('?').Split('&').Where(q => q != "").Select(q => q.Split('='))
                 .ToDictionary(q => q[0], q => Uri.UnescapeDataString(q[1]));
-            var path = url.AbsolutePath.Substring(url.AbsolutePath.IndexOf("/api/v1/", StringComparison.Ordinal) + 8)
+            var path = url.AbsolutePath.Substring(url.AbsolutePath.IndexOf("/api/v", StringComparison.Ordinal) + 8)
                 .Split('/').Select(Uri.UnescapeDataString).Concat(new[] { "", "", "" }).ToList();
             var body = Json.Parse(c.Request.Body) ?? Json.Object();
             if (path[0] == "tickets") return TicketAnswer(c, path[1], query, body);
+            if (path[0] == "backfill") return BackfillAnswer(c.Request.Method, path, body);
+            if (path[0] == "regions") return new Answer { Body = new Api.Regions { All = new List<Api.Region>() }.Write() };
             return path[0] == "parties" ? PartyAnswer(c, path, body) : Refuse(404, "notFound");
         }
 
@@ -263,6 +281,29 @@ namespace Matchmaking
             if (of.Api.Assignment != null && query.ContainsKey("unlessAssigned")) return Refuse(409, "alreadyAssigned");
             End(of, "deleted");
             return new Answer { Body = Json.Object() };
+        }
+
+        Answer BackfillAnswer(string method, List<string> path, Json body)
+        {
+            if (path[1] == "")
+            {
+                games.Add(new Game { Id = Id("backfill"), State = body });
+                return new Answer { Status = 201, Body = Json.Object().Set("Id", games.Last().Id) };
+            }
+            var game = games.Find(g => g.Id == path[1]);
+            if (game == null) return Refuse(404, "backfillNotFound");
+            if (method == "DELETE") games.Remove(game);
+            if (method == "DELETE") return new Answer { Status = 204 };
+            if (method == "PUT") game.State = body;
+            else
+            {
+                game.Proposed.RemoveAll(t => !Waits(t));
+                Match(game.Proposed, new FakeMatch { Connection = game.State["Connection"].String });
+                game.Joined.AddRange(game.Proposed);
+            }
+            game.Proposed.Clear(); // a PUT rejects them
+            var answer = game.State.Set("Id", game.Id).Set("Created", Json.Of((long?)began)).Set("RecordVersion", Json.Of(1));
+            return new Answer { Body = answer.Set("assignedTickets", Json.Of(game.Joined, Shown)) };
         }
 
         Answer PartyAnswer(Call c, List<string> path, Json body)

@@ -5,6 +5,7 @@ using System.Linq;
 using System.Net;
 using System.Net.Sockets;
 using System.Security.Cryptography;
+using System.Threading;
 using System.Threading.Tasks;
 
 namespace Matchmaking
@@ -14,7 +15,8 @@ namespace Matchmaking
     {
         public string Region;
         /// <summary>The median of the round trips in milliseconds; null when no probe was answered. Where a region answers
-        /// by IPv4 and by IPv6, it is the shorter one.</summary>
+        /// by IPv4 and by IPv6, it is the shorter one. By HTTP, which waits for frames, it is the shortest round
+        /// trip.</summary>
         public double? Rtt;
         /// <summary>How many probes were sent, and how many of them were not answered in time.</summary>
         public int Sent;
@@ -29,33 +31,36 @@ namespace Matchmaking
         const int EchoEnd = 48;
         const int ReceiptAt = 24;
         const int RttAt = 10;
-        const int ShortestReceipt = 40;
+        const int ShortestGrant = 64;
+        static readonly string[] Protocols = { "beacon", "playfab", "echo" };
         const byte Asks = 1, Greets = 2, Proves = 3, Grants = 4;
 
-        /// <summary>Asks each region by UDP, four at once, and waits for the answers: up to probes times timeout (in
-        /// milliseconds) for each four regions. Call it on a thread that may wait: Task.Run(() => Latency.Measure(…)).
-        /// Api.Requests.ListRegions has the regions. Keep what it measures for half of their ReceiptSeconds.</summary>
+        /// <summary>Asks each region by UDP alone, four at once, and waits for the answers: up to probes times timeout (in
+        /// milliseconds) for each four regions. Call it on a thread that may wait; Matchmaker.Measure does, and keeps what
+        /// was measured.</summary>
         public static List<Latency> Measure(IEnumerable<Api.Region> regions, int probes = 5, int timeout = 1000)
         {
             var list = regions.ToList();
             var all = new Latency[list.Count];
             var four = new ParallelOptions { MaxDegreeOfParallelism = 4 };
-            Parallel.For(0, list.Count, four, i => all[i] = Of(list[i], Math.Min(probes, 20), Math.Min(timeout, 2000)));
+            Parallel.For(0, list.Count, four, i =>
+                all[i] = Of(list[i], Math.Min(probes, 20), Math.Min(timeout, 2000), CancellationToken.None));
             return all.ToList();
         }
 
-        static Latency Of(Api.Region region, int probes, int timeout)
+        internal static Latency Of(Api.Region region, int probes, int timeout, CancellationToken ends)
         {
             var l = new Latency { Region = region.Name };
             var colon = (region.Udp ?? "").LastIndexOf(':');
-            if (colon < 0 || !ushort.TryParse(region.Udp.Substring(colon + 1), out var port)) return l;
+            if (colon < 0 || !Protocols.Contains(region.Protocol)) return l;
+            if (!ushort.TryParse(region.Udp.Substring(colon + 1), out var port)) return l;
             try
             {
                 var found = Dns.GetHostAddresses(region.Udp.Substring(0, colon).Trim('[', ']'));
                 foreach (var family in new[] { AddressFamily.InterNetwork, AddressFamily.InterNetworkV6 })
                 {
                     var address = found.FirstOrDefault(a => a.AddressFamily == family);
-                    if (address != null) l.Add(region.Protocol, new IPEndPoint(address, port), probes, timeout);
+                    if (address != null) l.Add(region.Protocol, new IPEndPoint(address, port), probes, timeout, ends);
                 }
             }
             catch (SocketException)
@@ -66,13 +71,13 @@ namespace Matchmaking
         }
 
         /// <summary>Sends the probes to an address, and adds their median.</summary>
-        void Add(string protocol, IPEndPoint to, int probes, int timeout)
+        void Add(string protocol, IPEndPoint to, int probes, int timeout, CancellationToken ends)
         {
-            var trips = new List<KeyValuePair<double, string>>();
+            var trips = new List<Trip>();
             using (var socket = new Socket(to.AddressFamily, SocketType.Dgram, ProtocolType.Udp))
             {
                 socket.Connect(to);
-                for (var i = 0; i < probes; i++)
+                for (var i = 0; i < probes && !ends.IsCancellationRequested; i++)
                 {
                     Sent++;
                     try
@@ -85,43 +90,55 @@ namespace Matchmaking
                     }
                 }
             }
+            Add(trips, (trips.Count - 1) / 2);
+        }
+
+        /// <summary>Adds the trip that counts: the n-th shortest one.</summary>
+        internal void Add(List<Trip> trips, int n)
+        {
             if (trips.Count == 0) return;
-            var median = trips.OrderBy(t => t.Key).ElementAt((trips.Count - 1) / 2);
-            Rtt = Rtt.HasValue ? Math.Min(Rtt.Value, median.Key) : median.Key;
-            if (median.Value != null) Receipts.Add(median.Value);
+            var one = trips.OrderBy(t => t.Rtt).ElementAt(n);
+            Rtt = Rtt.HasValue ? Math.Min(Rtt.Value, one.Rtt) : one.Rtt;
+            if (one.Receipt != null) Receipts.Add(one.Receipt);
+        }
+
+        /// <summary>A round trip in milliseconds, and its receipt if there is one.</summary>
+        internal struct Trip
+        {
+            internal double Rtt;
+            internal string Receipt;
         }
 
         /// <summary>The two questions of a beacon. The round trip is what the beacon measured.</summary>
-        static KeyValuePair<double, string> Beacon(Socket socket, int timeout)
+        static Trip Beacon(Socket socket, int timeout)
         {
             var question = new byte[QuestionSize];
             Array.Copy(Magic, question, Magic.Length);
             question[Magic.Length] = Asks;
             Array.Copy(Random(ReceiptAt - NonceAt), 0, question, NonceAt, ReceiptAt - NonceAt);
-            Func<byte, Func<byte[], bool>> same = kind => a => a.Length >= EchoEnd && a.Take(4).SequenceEqual(Magic)
-                && a[4] == kind && a.Skip(NonceAt).Take(16).SequenceEqual(question.Skip(NonceAt).Take(16));
-            var greeting = Ask(socket, question, timeout, same(Greets));
+            Func<byte, int, Func<byte[], bool>> same = (kind, shortest) => a => a.Length >= shortest && a[4] == kind
+                && a.Take(4).SequenceEqual(Magic) && a.Skip(NonceAt).Take(16).SequenceEqual(question.Skip(NonceAt).Take(16));
+            var greeting = Ask(socket, question, timeout, same(Greets, EchoEnd));
             question[Magic.Length] = Proves;
             Array.Copy(greeting, ReceiptAt, question, ReceiptAt, EchoEnd - ReceiptAt);
-            var receipt = Ask(socket, question, timeout, same(Grants)).Skip(ReceiptAt).ToArray();
-            if (receipt.Length < ShortestReceipt) throw new SocketException((int)SocketError.MessageSize);
+            var receipt = Ask(socket, question, timeout, same(Grants, ShortestGrant)).Skip(ReceiptAt).ToArray();
             var rtt = receipt.Skip(RttAt).Take(4).Aggregate(0.0, (n, b) => n * 256 + b) / 1000;
             var text = Convert.ToBase64String(receipt).TrimEnd('=').Replace('+', '-').Replace('/', '_');
-            return new KeyValuePair<double, string>(rtt, text);
+            return new Trip { Rtt = rtt, Receipt = text };
         }
 
         /// <summary>PlayFab's beacons answer with the first two bytes 0, others with what they were asked.</summary>
-        static KeyValuePair<double, string> Echo(Socket socket, string protocol, int timeout)
+        static Trip Echo(Socket socket, string protocol, int timeout)
         {
             var question = new byte[2].Concat(Random(32)).ToArray();
             if (protocol == "playfab") question[0] = question[1] = 0xff;
             var watch = Stopwatch.StartNew();
             Ask(socket, question, timeout, a => a.Length == question.Length && a[0] == 0 && a[1] == 0
                 && a.Skip(2).SequenceEqual(question.Skip(2)));
-            return new KeyValuePair<double, string>(watch.Elapsed.TotalMilliseconds, null);
+            return new Trip { Rtt = watch.Elapsed.TotalMilliseconds };
         }
 
-        /// <summary>Sends a question and returns the answer that belongs to it.</summary>
+        /// <summary>Sends a question and returns the answer that belongs to it. Others are late, or forged.</summary>
         static byte[] Ask(Socket socket, byte[] question, int timeout, Func<byte[], bool> isAnswer)
         {
             var watch = Stopwatch.StartNew();
@@ -133,7 +150,7 @@ namespace Matchmaking
                 if (left <= 0) throw new SocketException((int)SocketError.TimedOut);
                 socket.ReceiveTimeout = left;
                 var answer = bytes.Take(socket.Receive(bytes)).ToArray();
-                if (isAnswer(answer)) return answer; // else it belongs to an earlier question
+                if (answer.Length <= question.Length && isAnswer(answer)) return answer;
             }
         }
 

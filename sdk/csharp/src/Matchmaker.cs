@@ -73,7 +73,11 @@ namespace Matchmaking
     /// game calls each frame: it is the only place where callbacks are called. Times are in milliseconds.</summary>
     public sealed class Matchmaker : IDisposable
     {
+        /// <summary>How many networks are remembered.</summary>
+        const int MaxNetworks = 8;
+
         internal readonly Connection Connection;
+        readonly List<Measurement> measured = new List<Measurement>();
 
         public Matchmaker(Options o)
         {
@@ -166,6 +170,23 @@ namespace Matchmaking
         /// <summary>The player's party, null if there is none.</summary>
         public void Party(Action<Result<Party>> done) => Enter(Api.Requests.MyParty(), done,
             error => done(new Result<Party>(null, error.Status == 404 ? null : error)));
+
+        /// <summary>How far each region is from this device. It is measured where that is not known of the network, and
+        /// kept for half of the time that the service believes receipts.</summary>
+        public void Measure(MeasureOptions o, Action<Result<List<Latency>>> done)
+        {
+            o = o ?? new MeasureOptions();
+            var of = measured.Find(m => m.Network == (o.Network ?? ""));
+            var going = of != null && of.Running && !o.Anew;
+            if (of == null || o.Anew || !of.Known)
+            {
+                measured.Remove(of);
+                if (measured.Count == MaxNetworks) measured.RemoveAt(0);
+                measured.Add(of = new Measurement(Connection, o));
+            }
+            of.Waiting.Add(done);
+            if (!going) Connection.Add(of);
+        }
 
         /// <summary>The app goes to the background: nothing is asked until it comes back.</summary>
         public void Suspend()

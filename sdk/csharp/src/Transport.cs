@@ -29,9 +29,20 @@ namespace Matchmaking
         /// <summary>A text in an address.</summary>
         public static string Escaped(string text) => Uri.EscapeDataString(text);
 
+        /// <summary>The header with a player's id.</summary>
+        public const string ActsFor = "X-On-Behalf-Of";
+
         public static void Put(List<KeyValuePair<string, string>> to, string name, string value)
         {
-            if (value != null) to.Add(new KeyValuePair<string, string>(name, value));
+            if (value != null) to.Add(new KeyValuePair<string, string>(name, name == ActsFor ? Ascii(value) : value));
+        }
+
+        /// <summary>A player's id as a header has it: RFC 8187 if it is not ASCII, or looks like that.</summary>
+        static string Ascii(string id)
+        {
+            var plain = !id.StartsWith("UTF-8'", StringComparison.OrdinalIgnoreCase);
+            foreach (var ch in id) plain = plain && ch >= ' ' && ch <= '~';
+            return plain ? id : "UTF-8''" + Escaped(id);
         }
 
         public static void Put(List<KeyValuePair<string, string>> to, string name, bool? value)

@@ -22,6 +22,7 @@ static class Program
     static Filler filler;
     static Seats seats;
     static double open;
+    static List<string> receipts;
 
     sealed class ScaledClock : IClock
     {
@@ -109,6 +110,8 @@ static class Program
         can.Add(Json.Of("player"));
         can.Add(Json.Of("party"));
         can.Add(Json.Of("server"));
+        can.Add(Json.Of("seats"));
+        can.Add(Json.Of("measure"));
         server = new SeatOptions
         {
             Match = c["match"].String, Backfill = c["backfill"].String, Connection = c["connection"].String,
@@ -211,10 +214,28 @@ static class Program
         });
     }
 
+    static void Measure(Json c)
+    {
+        var o = new MeasureOptions
+        {
+            Network = c["network"].String, Probes = (int)c["probes"].Number, Timeout = (int)c["timeout"].Number,
+        };
+        matchmaker.Measure(o, r =>
+        {
+            SayError(r.Error);
+            if (r.Error != null) return;
+            receipts = r.Value.SelectMany(l => l.Receipts).ToList();
+            Say("latencies", Json.Object().Set("regions", Json.Of(r.Value, l => Json.Object().Set("region", l.Region)
+                .Set("rtt", Json.Of(l.Rtt)).Set("sent", Json.Of((long?)l.Sent)).Set("lost", Json.Of((long?)l.Lost))
+                .Set("receipts", Json.Of(l.Receipts, t => Json.Of(t))))));
+        });
+    }
+
     static void Run(Json c)
     {
         var attributes = c["attributes"].Map(v => v.Number);
         var wanted = new SearchOptions { Attributes = attributes, Queues = c["queues"].List(q => q.String) };
+        if (c["measured"].Boolean) wanted.Receipts = receipts;
         var member = new MemberOptions { Attributes = attributes };
         switch (c["do"].String)
         {
@@ -278,6 +299,9 @@ static class Program
                 break;
             case "fill-end":
                 filler.End(SayError);
+                break;
+            case "measure":
+                Measure(c);
                 break;
             case "seat":
                 CheckSeat(c);

@@ -1,5 +1,6 @@
 // What games do with the service in memory.
 using System;
+using System.Collections.Generic;
 using System.Globalization;
 using System.Linq;
 using Matchmaking;
@@ -67,6 +68,11 @@ static class FakeTest
             Check((1.5).ToString() == "1,5", "a decimal comma");
             Check(Json.Of(1234567.5).ToString() == "1234567.5", "a number is written with a dot");
             Check(Json.Parse("1234567.5").Number == 1234567.5 && Json.Parse("1,5") == null, "and read with a dot");
+            foreach (var player in new[] { "zoë", "utf-8'x", "李" })
+            {
+                var header = Matchmaking.Api.Requests.MyParty(onBehalfOf: player).Headers.Single().Value;
+                Check(header == "UTF-8''" + Uri.EscapeDataString(player), "a request names any player");
+            }
             Check(new Error(Code.Invalid, "").Name == "invalid", "a code is the same word");
             All();
         }
@@ -78,6 +84,7 @@ static class FakeTest
         DeclinesCancelsAndErrors();
         Parties();
         Restores();
+        Fills();
         DisposesWithinACallback();
     }
 
@@ -156,6 +163,36 @@ static class FakeTest
         fake.Match(new[] { "ada" });
         Until("she is matched", () => again.Is(SearchState.Matched), again);
     }
+
+    static void Fills()
+    {
+        var fake = new FakeService(100);
+        Player ada = new Player(fake, "ada"), server = new Player(fake, "server");
+        ada.Follow(ada.Matchmaker.Search());
+        Until("she searches", () => ada.Is(SearchState.Searching), ada);
+        var open = 2;
+        var filler = new Filler(server.Matchmaker, new FillOptions
+        {
+            Join = tickets => open -= tickets.Sum(t => t.Id == ada.Update.Ticket ? 1 : 5),
+            State = () => new Matchmaking.Api.BackfillRequest
+            {
+                Connection = "192.0.2.1:7000", Attributes = new Dictionary<string, double> { ["open"] = open },
+            },
+        });
+        Until("there is a game", () => fake.Games.Count == 1, server);
+        fake.Join(new[] { "ada" });
+        Until("she is in it", () => ada.Is(SearchState.Matched) && fake.Games[0].Attributes["open"] == 1, ada, server);
+        Check(ada.Update.Match.Connection == "192.0.2.1:7000" && fake.Waiting.Count == 0, "where the game is");
+        for (var i = 0; i < 100; i++) server.Matchmaker.Pump(1);
+        Check(open == 1, "she joins once");
+        var ended = false;
+        filler.End(e => ended = e == null);
+        Until("the game is full", () => ended && fake.Games.Count == 0, server);
+        List<Latency> none = null;
+        ada.Matchmaker.Measure(null, r => none = r.Value);
+        Until("the fake has no regions", () => none != null && none.Count == 0, ada);
+    }
+
     static void DisposesWithinACallback()
     {
         var fake = new FakeService(100);

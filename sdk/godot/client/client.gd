@@ -2,6 +2,8 @@
 # happens within pump.
 
 const Connection = preload("res://addons/matchmaker/client/connection.gd")
+const Filler = preload("res://addons/matchmaker/client/filler.gd")
+const Latencies = preload("res://addons/matchmaker/client/latencies.gd")
 const Party = preload("res://addons/matchmaker/client/party.gd")
 const Platform = preload("res://addons/matchmaker/engine.gd")
 const Problem = preload("res://addons/matchmaker/client/problem.gd")
@@ -10,12 +12,16 @@ const Search = preload("res://addons/matchmaker/client/search.gd")
 # restore has found a search, or null; with a problem, or null. A party is there, or null with a problem, or null.
 signal restored(search, problem)
 signal party_entered(party, problem)
+# The latencies of all regions (region.gd says what one has), and a problem, or null.
+signal measured(latencies, problem)
 
 var connection
+var _latencies
 
 # `ask` is an object and its method, which gets why a token is needed.
 func _init(url, project, ask, clock):
 	connection = Connection.new(url, project, ask, clock)
+	_latencies = Latencies.new(connection)
 
 func pump():
 	connection.pump()
@@ -59,6 +65,27 @@ func join_party(code, options):
 func party():
 	_enter(Connection.request("GET", "v1/parties", {}))
 
+# Measures how far each region is, where that is not known of the network. `options`: network, a text that changes with the
+# network that the device is on; anew, to measure in any case; probes, up to 20; timeout in seconds, up to 2.
+func measure(options):
+	_latencies.get_for(options.get("network", ""), options, [self, "_measured"])
+
+# What proves latencies to the service, as search and parties take it.
+static func receipts(latencies):
+	var all = []
+	for latency in latencies:
+		all += latency.receipts
+	return all
+
+# Keeps a running game filled: filler.gd says what a game is.
+func fill(game, backfill):
+	return Filler.new(connection, game, backfill)
+
+# Sends a request of the API as it is. `more` has its query, headers and body; `done`, an object and its method, gets the
+# answer and the problem.
+func send(method, path, more, done):
+	connection.send(Connection.request(method, path, more), done)
+
 # The app goes to the background: nothing is asked until it comes back.
 func suspend():
 	connection.suspended = true
@@ -82,6 +109,9 @@ static func carried(options):
 	for name in values:
 		body.properties[name] = Marshalls.utf8_to_base64(Platform.json(values[name]))
 	return body
+
+func _measured(latencies, problem):
+	emit_signal("measured", latencies, problem)
 
 func _enter(request):
 	connection.who_is([Enter.new(connection, request, self), "known"])

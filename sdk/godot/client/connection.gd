@@ -36,25 +36,33 @@ var _ahead = 0.0
 func _init(url, project, ask, of_clock):
 	clock = of_clock if of_clock != null else SystemClock.new()
 	tokens = Tokens.new(clock, ask)
-	tls = url.begins_with("https://")
+	var at = address(url)
+	host = at.host
+	port = at.port
+	tls = at.tls
 	if not tls and not url.begins_with("http://") or url.find("@") >= 0 or url.find("?") >= 0 or url.find("#") >= 0:
 		wrong = "url must be like https://matchmaker.example"
 	if project == "" or project == "." or project == "..":
 		wrong = "project is missing"
-	var rest = url.substr(url.find("://") + 3, url.length())
-	var slash = rest.find("/")
-	var path = "" if slash < 0 else rest.substr(slash, rest.length())
-	host = rest if slash < 0 else rest.substr(0, slash)
-	port = 443 if tls else 80
-	var parts = host.split(":")
-	if parts.size() == 2:
-		host = parts[0]
-		port = int(parts[1])
-	while path.ends_with("/"):
-		path = path.substr(0, path.length() - 1)
-	base = path + "/" + Platform.escaped(project) + "/matchmaking/api/"
+	base = at.path + "/" + Platform.escaped(project) + "/matchmaking/api/"
 	_ahead = clock.wall() - clock.steady()
 	Platform.seed_random()
+
+# What a URL is made of.
+static func address(url):
+	var at = {"tls": url.begins_with("https://")}
+	var rest = url.substr(url.find("://") + 3, url.length())
+	var slash = rest.find("/")
+	at["path"] = "" if slash < 0 else rest.substr(slash, rest.length())
+	while at.path.ends_with("/"):
+		at.path = at.path.substr(0, at.path.length() - 1)
+	at["host"] = rest if slash < 0 else rest.substr(0, slash)
+	at["port"] = 443 if at.tls else 80
+	var parts = at.host.split(":")
+	if parts.size() == 2:
+		at.host = parts[0]
+		at.port = int(parts[1])
+	return at
 
 # Before repetition number n.
 func backoff(n):

@@ -32,6 +32,9 @@ static func seed_random():
 static func steady():
 	return OS.get_ticks_msec() * 1.0
 
+static func micros():
+	return OS.get_ticks_usec()
+
 static func wall():
 	return OS.get_system_time_msecs() * 1.0
 
@@ -43,6 +46,14 @@ static func bytes():
 
 static func connect_to(http, host, port, tls):
 	return http.connect_to_host(host, port, tls, tls)
+
+# The web has neither threads nor sockets.
+static func has_udp():
+	return OS.can_use_threads() and not OS.has_feature("HTML5")
+
+static func start_thread(of, method):
+	var thread = Thread.new()
+	return thread if thread.start(of, method) == OK else null
 
 static func load_text(path):
 	var file = File.new()

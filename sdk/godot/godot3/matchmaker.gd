@@ -8,6 +8,7 @@ signal token_needed(why)
 # As in client.gd.
 signal restored(search, problem)
 signal party_entered(party, problem)
+signal measured(latencies, problem)
 
 var client = null
 
@@ -18,6 +19,7 @@ func open(url, project, storage = "user://matchmaker.json"):
 	client.connection.storage = storage
 	client.connect("restored", self, "_restored")
 	client.connect("party_entered", self, "_entered")
+	client.connect("measured", self, "_measured")
 	var wrong = client.connection.wrong
 	if wrong != "":
 		client = null
@@ -44,6 +46,20 @@ func join_party(code, options = {}):
 
 func party():
 	client.party()
+
+# The latencies come with the signal measured; their receipts go into the options of a search.
+func measure(options = {}):
+	client.measure(options)
+
+func receipts(latencies):
+	return Client.receipts(latencies)
+
+# For game servers, with the server's token: keeps a running game filled.
+func fill(game, backfill = ""):
+	return client.fill(game, backfill)
+
+func send(method, path, more, done):
+	client.send(method, path, more, done)
 
 func close():
 	if client != null:
@@ -73,3 +89,6 @@ func _restored(of, problem):
 
 func _entered(of, problem):
 	emit_signal("party_entered", of, problem)
+
+func _measured(latencies, problem):
+	emit_signal("measured", latencies, problem)

@@ -16,6 +16,9 @@ static func seed_random():
 static func steady():
 	return Time.get_ticks_msec() * 1.0
 
+static func micros():
+	return Time.get_ticks_usec()
+
 static func wall():
 	return Time.get_unix_time_from_system() * 1000.0
 
@@ -27,6 +30,14 @@ static func bytes():
 
 static func connect_to(http, host, port, tls):
 	return http.connect_to_host(host, port, TLSOptions.client() if tls else null)
+
+# The web has neither threads nor sockets.
+static func has_udp():
+	return not OS.has_feature("web")
+
+static func start_thread(of, method):
+	var thread = Thread.new()
+	return thread if thread.start(Callable(of, method)) == OK else null
 
 static func load_text(path):
 	return FileAccess.get_file_as_string(path) if FileAccess.file_exists(path) else ""

@@ -25,6 +25,9 @@ var clock
 var search
 var party
 var cancelling = false
+var receipts = []
+var filler = null
+var backfill = ""
 var heard = OS.get_ticks_msec()
 
 func _init():
@@ -66,13 +69,15 @@ func run(c):
 	match c["do"]:
 		"start":
 			clock = ScaledClock.new(c)
+			backfill = c.get("backfill", "")
 			client = Client.new(c.url, c.project, [self, "ask"], clock)
 			if c.has("storage") and c.storage != "":
 				Directory.new().make_dir_recursive(c.storage)
 				client.connection.storage = c.storage + "/search"
 			client.connect("restored", self, "restored")
 			client.connect("party_entered", self, "entered")
-			say("ready", {"language": "Godot", "can": ["player", "party"]})
+			client.connect("measured", self, "measured")
+			say("ready", {"language": "Godot", "can": ["player", "party", "server", "measure"]})
 		"token":
 			client.connection.tokens.answer(c.get("token", ""), c.get("error", ""))
 		"search":
@@ -92,6 +97,18 @@ func run(c):
 			client.resume()
 		"estimate":
 			search.read([self, "estimated"], true)
+		"measure":
+			client.measure({"network": c.network, "probes": c.probes, "timeout": c.timeout / 1000.0})
+		"fill":
+			var game = {"Connection": c.connection, "attributes": {"open": c.open}}
+			if filler != null:
+				filler.update(game)
+				return
+			filler = client.fill(game, backfill)
+			filler.connect("joined", self, "joined")
+			filler.connect("failed", self, "say_problem")
+		"fill-end":
+			filler.end()
 		"party-create":
 			client.create_party({}, int(c.get("size", 0)))
 		"party-join":
@@ -105,6 +122,12 @@ func run(c):
 		_:
 			say("unsupported", {"do": c["do"]})
 
+func joined(tickets):
+	var ids = []
+	for ticket in tickets:
+		ids.append(ticket.id)
+	say("joined", {"tickets": ids})
+
 func ask(why):
 	say("token", {"reason": why})
 
@@ -113,7 +136,16 @@ func options(c):
 	for name in ["queues", "attributes"]:
 		if c.has(name):
 			o[name] = c[name]
+	if c.get("measured", false):
+		o["receipts"] = receipts
 	return o
+
+func measured(latencies, problem):
+	if problem != null:
+		say_problem(problem)
+		return
+	receipts = Client.receipts(latencies)
+	say("latencies", {"regions": latencies})
 
 func restored(of, problem):
 	if of != null:

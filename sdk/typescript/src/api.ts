@@ -101,9 +101,9 @@ export interface BackfillTicket {
   properties: Record<string, string>
   /**
    * Only in the answer to an approval. Tickets that joined the game: exactly those that this approval assigned, and
-   * again those of the 20 seconds before it, so that the loss of an answer loses nobody. Left out when there are none.
-   * The `properties` of their assignments are for the players alone and null here. Each has its `players`, also where
-   * the owner is the only one.
+   * again those of the 20 seconds before it, so that a lost answer loses none. Left out when there are none. The
+   * `properties` of their assignments are for the players alone and null here. Each has its `players`, also where the
+   * owner is the only one.
    */
   assignedTickets?: Ticket[] | undefined
   /** Who is in the game. It is left out until its server says it. */
@@ -168,7 +168,7 @@ export interface CreateTicket {
   attributes?: Record<string, number> | undefined
   /**
    * Whom the ticket is for, each player once. Without it the owner is the only one. The owner need not be among them. A
-   * player's token names nobody but the player itself (403). An installation may set another limit than 64.
+   * player's token names the player alone (403). An installation may set another limit than 64.
    */
   players?: Player[] | undefined
   /**
@@ -222,8 +222,8 @@ export interface CreatedTicket {
   /** The match without a result that a player of the ticket is in, where the settings tell it. */
   running?: string | undefined
   /**
-   * Those of the ticket's queues that no config serves at present: nobody matches the ticket there. Left out when there
-   * are none, and when the ticket has a result.
+   * The ticket's queues that no config serves at present: no config matches the ticket there. Left out when there are
+   * none, and when the ticket has a result.
    */
   unservedQueues?: string[] | undefined
 }
@@ -635,8 +635,8 @@ export interface Ticket {
   /** The queues that the ticket waits in, sorted. Left out when there are none. */
   queues?: string[] | undefined
   /**
-   * Those of the ticket's queues that no config serves at present: nobody matches the ticket there. Left out when there
-   * are none, and when the ticket has a result.
+   * The ticket's queues that no config serves at present: no config matches the ticket there. Left out when there are
+   * none, and when the ticket has a result.
    */
   unservedQueues?: string[] | undefined
 }
@@ -699,9 +699,9 @@ export const playerMessages: Record<string, string> = {
  * Accept or decline a match.
  *
  * Says whether players of a ticket accept the match that asks them. The ticket's member `acceptance` names it, while it
- * does. The match goes on when all players of all of its tickets have accepted. The first who declines ends it: the
- * ticket of that player ends, and the others wait again. Players who would join a running game (backfill) are asked
- * before its server learns of them. When that game changes or ends meanwhile, all of them wait again.
+ * does. The match goes on when all players of all of its tickets have accepted. The first decline ends it: that
+ * player's ticket ends, and the others wait again. Players that would join a running game (backfill) are asked before
+ * its server learns of them. When that game changes or ends meanwhile, all of them wait again.
  *
  * A player's token answers for the player. A game service answers for the player in `X-On-Behalf-Of`, for those that
  * `players` names, or else for all players of the ticket. The same answer may be given again.
@@ -722,7 +722,8 @@ export const answerMatch = (id: string, body: MatchAnswer, o: {
  *
  * Assigns all tickets that are proposed for the backfill ticket at this moment. A server calls this periodically while
  * it fills; once a second is enough, and what is far above is answered 429. Tickets that are not approved in time (20 s
- * by default) go back to the pool, and the server gets no more until it speaks again. The answer names those who join.
+ * by default) go back to the pool, and the server gets no more until its next request. The answer names the tickets
+ * that join.
  */
 export const approveBackfill = (backfillId: string): Request<BackfillTicket> => ({
   method: 'POST',
@@ -745,7 +746,7 @@ export const createBackfill = (body: BackfillRequest): Request<CreatedBackfillTi
 /**
  * Make a party.
  *
- * The player is its leader, and in no other party. Give its code to those who are to join.
+ * The player is its leader, and in no other party. Give its code to the players that are to join.
  */
 export const createParty = (body: CreateParty, o: {
   onBehalfOf?: string | undefined
@@ -877,7 +878,7 @@ export const followParty = (partyId: string, o: {
  * token that is good.
  *
  * An event says how the ticket is then; of changes in quick succession some are not told. Comments come while nothing
- * happens. Who may follow a ticket is who may read it.
+ * happens. A caller that may read a ticket may follow it.
  */
 export const followTicket = (id: string, o: {
   lastEventId?: string | undefined
@@ -893,7 +894,7 @@ export const followTicket = (id: string, o: {
  * Read a party.
  *
  * With its ETag in `If-None-Match` and `Prefer: wait`, the answer comes when the party has changed, or is 304. Each
- * request of a member says that it is there: one who is silent for long leaves.
+ * request of a member says that it is there: a member that is silent for long leaves.
  */
 export const getParty = (partyId: string, o: {
   ifNoneMatch?: string | undefined
@@ -943,9 +944,9 @@ export const getTicket = (o: {
 /**
  * Join a party.
  *
- * Codes are read in either case, with dashes or spaces. How often a player may try one is limited. A player who was
- * kicked gets 404, as for a code that there is not. Who joins stops the search. While a match asks the members whether
- * they accept it, nobody joins (409).
+ * Codes are read in either case, with dashes or spaces. How often a player may try one is limited. A player that was
+ * kicked gets 404, as for a code that there is not. A join stops the search. While a match asks the members whether
+ * they accept it, joins are refused (409).
  */
 export const joinParty = (body: JoinParty, o: {
   onBehalfOf?: string | undefined

@@ -228,8 +228,10 @@ export class Connection {
   async #fetched(request: Request<unknown>, guard: Guard, accept: string): Promise<Response> {
     const token = await guard.race(this.tokens.get())
     const headers: Record<string, string> = { Accept: accept, Authorization: `Bearer ${token}` }
-    if (this.#player !== undefined) headers['X-On-Behalf-Of'] = ascii(this.#player)
-    for (const [name, value] of Object.entries(request.headers)) if (value !== undefined) headers[name] = value
+    const own = { [actsFor]: this.#player, ...request.headers }
+    for (const [name, value] of Object.entries(own)) {
+      if (value !== undefined) headers[name] = name === actsFor ? ascii(value) : value
+    }
     const query = new URLSearchParams()
     for (const [name, value] of Object.entries(request.query)) if (value !== undefined) query.set(name, String(value))
     const init: RequestInit = {
@@ -273,9 +275,12 @@ async function read(response: Response, guard: Guard): Promise<string> {
   }
 }
 
-/** A player's id as a header has it: RFC 8187 if it is not ASCII. */
+/** The header with a player's id. */
+const actsFor = 'X-On-Behalf-Of'
+
+/** A player's id as a header has it: RFC 8187 if it is not ASCII, or looks like that. */
 function ascii(id: string): string {
-  return /^[ -~]*$/.test(id) && !id.startsWith("UTF-8''") ? id : `UTF-8''${encodeURIComponent(id)}`
+  return /^(?!utf-8')[ -~]*$/i.test(id) ? id : `UTF-8''${encodeURIComponent(id)}`
 }
 
 /** A request for messages: no query, which may name players. */

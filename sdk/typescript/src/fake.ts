@@ -160,6 +160,8 @@ export class FakeService {
     const route = `${init.method ?? 'GET'} ${path[0]}`
     const answer = route.endsWith(' tickets')
       ? this.#ticketAnswer(route, path[1] ?? '', player, body, url.searchParams, headers)
+      : route.endsWith(' regions')
+      ? { status: 200, body: { regions: [], receiptSeconds: 0 } }
       : this.#partyAnswer(init.method ?? 'GET', path.slice(1), player, body, headers)
     if (answer.stream !== undefined) return this.#stream(answer.stream, player, init.signal ?? undefined)
     const type = answer.status < 400 ? 'application/json' : 'application/problem+json'

@@ -142,16 +142,17 @@ const magic = [...'mmb\x01'].map((c) => c.charCodeAt(0))
 const nonceAt = 8
 const receiptAt = 24
 const echoEnd = 48
+const shortestGrant = 64
 const rttAt = receiptAt + 10
 
 function udpProbe(socket: Socket, protocol: api.Region['protocol'], random: () => number): Probe {
   const nonce = (length: number) => Uint8Array.from({ length }, () => random() * 256)
   const equal = (a: Uint8Array, b: Uint8Array, begin: number, end: number) =>
     a.length >= end && a.subarray(begin, end).every((byte, i) => byte === b[begin + i])
-  /** The answer that belongs to a question. Late ones to earlier questions are left out. */
+  /** The answer that belongs to a question. Others, which are late or forged, are left out. */
   const ask = (question: Uint8Array, isAnswer: (a: Uint8Array) => boolean) =>
     new Promise<Uint8Array>((resolve, reject) => {
-      socket.receive = (a) => isAnswer(a) && resolve(a)
+      socket.receive = (a) => a.length <= question.length && isAnswer(a) && resolve(a)
       socket.fail = reject
       socket.send(question)
     })
@@ -159,14 +160,14 @@ function udpProbe(socket: Socket, protocol: api.Region['protocol'], random: () =
     const question = new Uint8Array(104)
     question.set(magic)
     question.set(nonce(receiptAt - nonceAt), nonceAt)
-    const turn = (asks: number) => {
+    const turn = (asks: number, shortest: number) => {
       question[magic.length] = asks
       return ask(question, (a) =>
         equal(a, question, 0, magic.length) && a[magic.length] === asks + 1 && equal(a, question, nonceAt, receiptAt) &&
-        a.length >= echoEnd)
+        a.length >= shortest)
     }
-    question.set((await turn(1)).subarray(receiptAt, echoEnd), receiptAt)
-    const grant = await turn(3)
+    question.set((await turn(1, echoEnd)).subarray(receiptAt, echoEnd), receiptAt)
+    const grant = await turn(3, shortestGrant)
     const rtt = new DataView(grant.buffer, grant.byteOffset).getUint32(rttAt) / 1000 // as the beacon measured it
     const receipt = btoa(String.fromCharCode(...grant.subarray(receiptAt)))
     return { rtt, receipt: receipt.replace(/\+/g, '-').replace(/\//g, '_').replace(/=/g, '') }

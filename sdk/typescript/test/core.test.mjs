@@ -165,6 +165,15 @@ test('what a beacon measured is believed', patience, async () => {
   await assert.rejects(qua.search({ receipts: [local, local] }).match, /another one of region local/)
 })
 
+test('a request names any player', patience, async () => {
+  for (const player of ['zoë', "utf-8'x"]) {
+    const party = await matchmakerOf(player).createParty()
+    const found = await matchmakerOf(player, { player }).send(api.myParty({ onBehalfOf: player }))
+    assert.equal(found.id, party.id)
+    await party.leave()
+  }
+})
+
 test('the package can be required', () => {
   assert.equal(typeof createRequire(import.meta.url)('@matchmaker/client').Matchmaker, 'function')
 })

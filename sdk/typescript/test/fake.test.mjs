@@ -21,6 +21,7 @@ test('a test matches the players that it wants', patience, async () => {
   assert.equal(match.seat, 'seat of ada')
   assert.equal((await bob.match).connection, '192.0.2.1:7000')
   assert.equal((await bob.cancel()).cancelled, false)
+  assert.deepEqual(await fake.matchmaker('ada').measure(), [])
 })
 
 test('a match asks, is declined, and is offered again', patience, async () => {

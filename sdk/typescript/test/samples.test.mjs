@@ -1,7 +1,9 @@
 // The samples of all languages, as programs on a real service, and the page in two real browsers.
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
-import { join } from 'node:path'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import test from 'node:test'
 import { chromium } from 'playwright-core'
 import { Matchmaker } from '@matchmaker/client'
@@ -10,7 +12,9 @@ import { bin, start } from './service.mjs'
 
 /** How a language's sample is called; % is its name. */
 const languages = {
-  TypeScript: 'node dist/samples/%.js', Go: join(bin, 'samples/%'), 'C#': `mono ${join(bin, 'csharp/%.exe')}`,
+  TypeScript: 'node dist/samples/%.js', Go: join(bin, 'samples/%'), 'C++': join(bin, 'cpp/g++/samples/%'),
+  'C#': `mono ${join(bin, 'csharp/%.exe')}`,
+  Godot: `godot3-server --path ${join(bin, 'godot3')} -s ${resolve('../godot/test/sample.gd')}`,
 }
 
 const patience = { timeout: 120_000 }
@@ -21,11 +25,19 @@ mm('function', 'put', 'arena', join(bin, 'functions/arena.zip'))
 for (const name of ['open', 'local']) config(name)
 config('games', {}, 'arena')
 
+/** A folder of a player's own. */
+function home(sample) {
+  const folder = mkdtempSync(join(tmpdir(), `${sample}-`))
+  test.after(() => rmSync(folder, { recursive: true }))
+  return folder
+}
+
 /** Runs a sample. `line` is what stands behind a word at the beginning of a line, as soon as it is printed. */
 function run(language, sample, token, ...args) {
   const [command, ...more] = languages[language].replace('%', sample).split(' ')
   const env = { ...process.env, MM_URL: url, MM_PROJECT: 'demo', MM_TOKEN: token.trim() }
-  const child = spawn(command, [...more, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  if (language === 'Godot') Object.assign(env, { SAMPLE: sample, SAMPLE_ARGUMENT: args[0] ?? '', HOME: home(sample) })
+  const child = spawn(command, language === 'Godot' ? more : [...more, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   test.after(() => child.kill('SIGKILL'))
   let printed = ''
   const readers = new Set()
@@ -86,7 +98,8 @@ for (const language of Object.keys(languages)) {
     const search = new Matchmaker(options('ada')).search({ queues: ['games'], attributes: { skill: 1200 } })
     assert.equal((await search.match).connection, '192.0.2.1:7000')
     assert.equal(await server.line('joined'), await search.ticket())
-    assert.equal(await server.ended, 0)
+    if (language === 'Godot') await server.line('full') // it is a scene, which stays
+    else assert.equal(await server.ended, 0)
   })
 
   test(`${language}: reconnect`, patience, async () => {

@@ -1,4 +1,5 @@
 using System;
+using System.Collections.Generic;
 using System.Threading;
 using System.Threading.Tasks;
 
@@ -48,6 +49,9 @@ namespace Matchmaking.Unity
 
         /// <summary>The player's party, or null.</summary>
         public static Task<Party> PartyAsync(this Matchmaker m) => Of<Party>(m.Party);
+
+        public static Task<List<Latency>> MeasureAsync(this Matchmaker m, MeasureOptions o = null) =>
+            Of<List<Latency>>(done => m.Measure(o, done));
 
         public static Task<T> SendAsync<T>(this Matchmaker m, Request<T> request) => Of<T>(done => m.Send(request, done));
 

@@ -35,8 +35,9 @@ struct Node {
   std::string pins;
   FMatchmakerUpdate last;
 
-  Node(Game& game, bool resumes) {
+  Node(Game& game, bool resumes, bool measures = false) {
     FMatchmakerSearch search;
+    search.bMeasure = measures;
     search.Queues = {TEXT("ranked")};
     search.Attributes.Add(TEXT("skill"), 1200.5);
     node = UMatchmakerFindMatch::FindMatch(&game.instance, search, resumes);
@@ -99,6 +100,21 @@ void cancelsAndResumes() {
   CHECK(early.pins.back() == 'C');
 }
 
+/** The service in memory has no regions. */
+void measures() {
+  Game game;
+  game.subsystem.OpenWith(game.options);
+  int told = 0;
+  game.subsystem.OnRegionsMeasured.Add([&](const TArray<FMatchmakerLatency>& all) { told += all.empty() ? 1 : 100; });
+  game.subsystem.MeasureRegions();
+  Node n(game, false, true);
+  until([&] { return told == 1 && game.fake.waiting().size() == 1; });
+  Node early(game, false, true);
+  early.node->Cancel();
+  until([&] { return early.ended(); });
+  CHECK(early.pins == "C" && game.fake.waiting().size() == 1);
+}
+
 void fails() {
   Game game;
   Node closed(game, false);
@@ -143,6 +159,7 @@ void seats() {
 int main() {
   searches();
   cancelsAndResumes();
+  measures();
   fails();
   suspends();
   seats();

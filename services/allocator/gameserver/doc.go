@@ -29,7 +29,7 @@
 // # Filling
 //
 // A server that has a token, and a backfill ticket from its match, keeps its game filled through the Backfill API. The
-// member "places" of the match properties says how many players fit. A player who joins is expected, and has left when
+// member "places" of the match properties says how many players fit. A player that joins is expected, and has left when
 // it does not say hello within half a minute. When the parent says how long players stay, they also leave by
 // themselves. When all have left, the server ends.
 //

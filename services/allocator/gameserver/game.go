@@ -69,7 +69,7 @@ func (g *game) hello(ticket string) (players int, ok bool) {
 	return g.here, true
 }
 
-// leave removes a player who leaves, or does not come. It is false when there is no such player.
+// leave removes a player that leaves, or does not come. It is false when there is no such player.
 func (g *game) leave(ticket string) bool {
 	g.mu.Lock()
 	p := g.players[ticket]

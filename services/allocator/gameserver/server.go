@@ -37,7 +37,7 @@ type server struct {
 	stop   context.CancelFunc
 }
 
-// listen opens a free port of the address for a match. Where the game is kept filled, expected players who do not come
+// listen opens a free port of the address for a match. Where the game is kept filled, expected players that do not come
 // have left after a while, and players leave after stay, on average (never when 0).
 func listen(address string, m *provider.Payload, filled bool, stay time.Duration) (*server, error) {
 	local, err := net.ResolveUDPAddr("udp", net.JoinHostPort(address, "0"))
@@ -127,7 +127,7 @@ func (s *server) answer(question []byte) (answer []byte, leaves string) {
 		return nil, ""
 	}
 	if q.Bye != "" {
-		// A player who has left is a stranger. So a repeated bye gets the same answer.
+		// A player that has left is a stranger. So a repeated bye gets the same answer.
 		return encode(refusal{Error: stranger}), q.Bye
 	}
 	players, ok := s.game.hello(q.Ticket)

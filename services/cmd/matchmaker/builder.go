@@ -127,6 +127,7 @@ func (c *common) run(ctx context.Context, log *slog.Logger, how setup, more ...a
 	}
 	b.closing(b.bus.Close)
 	b.add(app.Part{Name: "store", Run: b.reach})
+	b.add(useProcessors())
 	b.add(app.Part{Name: "clock", Run: b.store.KeepTime, Warns: b.store.ClockOff})
 	b.add(app.Part{Name: "memory", Run: b.store.KeepMemory, Warns: b.store.MemoryWarning})
 	b.add(app.Part{Name: "bus", Run: b.prepare, Ready: b.bus.Ready})
@@ -296,7 +297,7 @@ func (b *builder) ticket() error {
 	}))
 	b.add(insights.Part())
 	b.add(result.New(result.Options{Store: b.store, Verifier: b.verifier, Passes: seats, Reads: b.settings.Rates.Reads(),
-		Now: time.Now}))
+		Now: time.Now, Origins: b.settings.Ticket.Origins}))
 	return nil
 }
 

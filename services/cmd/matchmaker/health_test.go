@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -34,5 +35,22 @@ func TestHealth(t *testing.T) {
 	if code, _, errs := matchmaker(t, "health", service.URL+"/readyz"); code != exitFailure ||
 		!strings.Contains(errs, "connect") {
 		t.Errorf("%d: %s", code, errs)
+	}
+}
+
+// TestInterruptedCommandsAreNoSuccess: what Ctrl-C ends before its end did not do what it was to do.
+func TestInterruptedCommandsAreNoSuccess(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	service := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		interrupt()
+		<-r.Context().Done()
+	}))
+	t.Cleanup(service.Close)
+	for _, args := range [][]string{{"health", service.URL}, {"project", "list"}, {"project", "delete", "x", "--yes"}} {
+		var out, errs strings.Builder
+		code := run(ctx, args, strings.NewReader(""), &out, &errs)
+		if code != exitInterrupted || !strings.Contains(errs.String(), "context canceled") {
+			t.Errorf("%q: %d, %q", args, code, errs.String())
+		}
 	}
 }

@@ -30,7 +30,7 @@ type keysHostingCmd struct {
 
 func (keysHostingCmd) Help() string {
 	return `To change the key: run this, give the file to all configs and allocators, run 'matchmaker keys reseal', and
-when the matches of before have ended, take the old lines out of the file.`
+when the matches from before have ended, take the old lines out of the file.`
 }
 
 func (c *keysHostingCmd) Run(s streams) error { return addKey(s, c.File, "encrypts") }
@@ -63,9 +63,9 @@ type keysSigningCmd struct {
 }
 
 func (keysSigningCmd) Help() string {
-	return `A new key is published before it signs, and an old one after it signed, so that nobody is refused meanwhile.
-Give the file to all processes that use it within that time; they notice it by themselves. Keys that are not needed any
-more are taken out by the way.`
+	return `A new key is published ten minutes before it signs, and an old one after it signed, so that no token is refused
+meanwhile. Give the file to all processes that use it within that time; they read it again by themselves. Keys that are
+not needed any more are taken out.`
 }
 
 func (c *keysSigningCmd) Run(s streams) error {
@@ -100,7 +100,7 @@ func (c *keysResealCmd) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	done, err := reseal(ctx, store, ring)
-	fmt.Fprintf(s.out, "%d configs and webhooks were encrypted again\n", done)
+	fmt.Fprintf(s.out, "encrypted again: %d of configs and webhooks\n", done)
 	return errors.Join(err, store.Close())
 }
 

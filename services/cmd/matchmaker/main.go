@@ -18,11 +18,12 @@ import (
 	"matchmaker.dev/services/internal/sandbox"
 )
 
-// Exit codes.
+// Exit codes. A service that is stopped when it serves exits with 0; what a signal keeps from its end did not succeed.
 const (
-	exitOK      = 0
-	exitFailure = 1
-	exitUsage   = 2
+	exitOK          = 0
+	exitFailure     = 1
+	exitUsage       = 2
+	exitInterrupted = 130
 )
 
 func main() {
@@ -52,10 +53,14 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err != nil {
 		return printError(stderr, err, exitUsage)
 	}
-	if err := parsed.Run(); err != nil && !errors.Is(err, context.Canceled) {
-		return printError(stderr, err, exitFailure)
+	err = parsed.Run()
+	switch {
+	case err == nil:
+		return exitOK
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		return printError(stderr, err, exitInterrupted)
 	}
-	return exitOK
+	return printError(stderr, err, exitFailure)
 }
 
 // options are how the command line is read.

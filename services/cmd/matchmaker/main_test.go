@@ -90,6 +90,8 @@ func TestMistakesAreOneLineEach(t *testing.T) {
 			[]string{"--drain", "--grace"}},
 		"an address of nothing": {[]string{"all", "--issuers", issuers, "--listen", "here"}, exitUsage,
 			[]string{"--listen"}},
+		"a port that there is not": {[]string{"all", "--issuers", issuers, "--listen", ":99999"}, exitUsage,
+			[]string{"--listen", "99999"}},
 		"health of no URL":           {[]string{"health", "here"}, exitUsage, []string{"<url>", `"here"`}},
 		"health of another protocol": {[]string{"health", "ftp://here"}, exitUsage, []string{"<url>"}},
 		"health at once":             {[]string{"health", "--wait", "0s"}, exitUsage, []string{"--wait"}},

@@ -91,8 +91,8 @@ type permissionsRedisCmd struct {
 }
 
 func (permissionsRedisCmd) Help() string {
-	return `The user of the service ticket is matchmaker-ticket, and so on. Without --passwords there is a word in
-the place of each password's hash that Redis refuses: put the SHA-256 there, in hexadecimal. Nobody else may log in.
+	return `The user of the service ticket is matchmaker-ticket, and so on. Without --passwords the place of each
+password's hash has a word that Redis refuses: put the SHA-256 there, in hexadecimal. No other user may log in.
 Redis 7 or later is needed.`
 }
 
@@ -113,8 +113,8 @@ type permissionsNATSCmd struct {
 func (permissionsNATSCmd) Help() string {
 	return `The user of the service ticket is matchmaker-ticket, and so on. Without --passwords the server takes
 each password from an environment variable of its own, such as MATCHMAKER_TICKET_PASSWORD, or from a line of its
-configuration that sets one of this name. Nobody else may log in. With decentralized accounts give the users of your own
-account the same permissions.`
+configuration that sets one of this name. No other user may log in. With decentralized accounts give the users of your
+own account the same permissions.`
 }
 
 func (c *permissionsNATSCmd) Run(s streams) error {
@@ -133,8 +133,8 @@ type permissionsPasswordsCmd struct {
 }
 
 func (permissionsPasswordsCmd) Help() string {
-	return `The files may be read by everybody who gets into the folder, which only its owner does: containers have users
-of their own. To change a password remove its file, and run this and the other commands again.`
+	return `All users may read the files, and only the folder's owner may enter the folder: containers have users of
+their own. To change a password remove its file, and run this and the other commands again.`
 }
 
 func (c *permissionsPasswordsCmd) Run(s streams) error {

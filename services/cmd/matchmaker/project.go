@@ -72,8 +72,8 @@ type projectDeleteCmd struct {
 // Help is called by kong.
 func (projectDeleteCmd) Help() string {
 	return `It deletes the configs, functions, modules, tickets, results, matches, backfill tickets, events and logs of a
-project, and its name. First take away its tokens and stop its game servers: who still uses it brings it back. The
-command says when somebody did. It may be interrupted and repeated. It needs the rights of the operator in Redis and
+project, and its name. First take away its tokens and stop its game servers: a request brings the project back. The
+command says when one did. It may be interrupted and repeated. It needs the rights of the operator in Redis and
 NATS.`
 }
 
@@ -127,8 +127,8 @@ func (c *projectDeleteCmd) Run(ctx context.Context, s streams) error {
 const connectTime = 10 * time.Second
 
 func (c *projectDeleteCmd) describe(w io.Writer, has state.Inventory) {
-	fmt.Fprintf(w, "project %s: %d configs, %d functions, %d unused modules, %d waiting tickets, %d matches under way, "+
-		"%d servers to give back, %d backfill tickets\n", c.Name, has.Configs, has.Functions, has.Unused, has.Waiting,
+	fmt.Fprintf(w, "project %s: configs %d, functions %d, unused modules %d, waiting tickets %d, matches under way %d, "+
+		"servers to give back %d, backfill tickets %d\n", c.Name, has.Configs, has.Functions, has.Unused, has.Waiting,
 		has.Claims, has.Returns, has.Backfills)
 	if !has.Listed {
 		fmt.Fprintln(w, "it is not listed as a project")

@@ -106,7 +106,7 @@ func TestProjectsAreListedAndDeleted(t *testing.T) {
 	fill("one")
 	fill("two")
 	run(exitOK, "one      1        1          1        0        0        0", "list")
-	run(exitOK, "1 configs, 1 functions, 0 unused modules, 1 waiting tickets", "delete", "one")
+	run(exitOK, "configs 1, functions 1, unused modules 0, waiting tickets 1", "delete", "one")
 	left("one", "two")
 
 	_, err = store.CreateBackfill(t.Context(), "one", &pb.Backfill{Id: "b"})

@@ -10,7 +10,7 @@ import (
 )
 
 type backfillCommands struct {
-	List    backfillList    `cmd:"" help:"List the games that fill up, as the studio sees them: the one whose server called last first." example:"backfill list --queue quick"`
+	List    backfillList    `cmd:"" help:"List the games that fill up, as the studio sees them: the latest call of a server first." example:"backfill list --queue quick"`
 	Create  backfillCreate  `cmd:"" help:"Create a backfill ticket for a running game."`
 	Approve backfillApprove `cmd:"" help:"Let the proposed players join the game."`
 	Update  backfillUpdate  `cmd:"" help:"Replace the contents of a backfill ticket."`
@@ -65,8 +65,8 @@ type backfillApprove struct {
 
 func (backfillApprove) Help() string {
 	return `A server approves about once a second while it has room. Players that are not approved in time may be proposed
-for other games. The backfill ticket is printed, with the tickets that joined by this approval and by those of the 20
-seconds before.
+for other games. The backfill ticket is printed, with the tickets that joined by this approval or in the 20 seconds
+before.
 
 Example: mm backfill approve BACKFILL`
 }

@@ -164,7 +164,8 @@ func TestRefusalsNameWhatTheCommandLineHas(t *testing.T) {
 func TestDeletingWhatIsNotThereSucceeds(t *testing.T) {
 	shell, service := newShell(t), newService(t)
 	for _, line := range []string{"config delete x", "function delete x", "backfill delete x",
-		"ticket delete x --player p", "context delete x", "party leave --player p", "party disband --player p", "logout"} {
+		"ticket delete x --player p", "context delete x", "party leave --player p", "party disband --player p", "logout",
+		"webhook drop backend 3"} {
 		shell.on(service, strings.Fields(line)...).expect(0, "", ": nothing was ")
 	}
 }

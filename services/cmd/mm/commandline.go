@@ -34,7 +34,7 @@ type commandLine struct {
 	Player   playerCommands   `cmd:"" help:"Export and erase what the service stores of a player."`
 	Match    matchCommands    `cmd:"" help:"Look at a match."`
 	Ratings  ratingsCommands  `cmd:"" help:"Rate players by the results of matches."`
-	Changes  changesCommand   `cmd:"" help:"Print who changed what: the latest 1,000 changes, of 90 days." example:"changes --kind function --name duel"`
+	Changes  changesCommand   `cmd:"" help:"Print changes and their authors: the latest 1,000, of 90 days." example:"changes --kind function --name duel"`
 	Queue    queueCommands    `cmd:"" help:"Look at the queues."`
 	Event    eventCommands    `cmd:"" help:"Read what happened to tickets and matches."`
 	Report   reportCommand    `cmd:"" help:"Print how good matches were: waits, spreads, what functions measure."`

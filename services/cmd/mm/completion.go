@@ -25,7 +25,7 @@ import (
 type completionCommand struct{ kongcompletion.Completion }
 
 func (completionCommand) Help() string {
-	return `It prints what your shell's start file, such as ~/.bashrc, is to read. Commands, flags and their values are
+	return `Your shell's start file, such as ~/.bashrc, reads what it prints. Commands, flags and their values are
 completed, the names of contexts, and what the service has: configs, functions and their versions, queues, tickets that
 wait and their players, matches of the last hour, members of a party.
 

@@ -26,9 +26,10 @@ type configCommands struct {
 	Create   configCreate   `cmd:"" help:"Create a config with an identifier that the service chooses."`
 	Put      configPut      `cmd:"" help:"Create or replace a config; it is used at once."`
 	Check    configCheck    `cmd:"" help:"Check a config without storing it."`
+	Try      configTry      `cmd:"" help:"Try a config on the tickets of the last hour, without storing it."`
 	List     configList     `cmd:"" help:"List the project's configs."`
 	Get      configGet      `cmd:"" help:"Print a config."`
-	History  configHistory  `cmd:"" help:"Print who changed a config and when."`
+	History  configHistory  `cmd:"" help:"Print the changes of a config, with authors and times."`
 	Diff     configDiff     `cmd:"" help:"Print what changed in a config, or what a file would change."`
 	Rollback configRollback `cmd:"" help:"Make a config what it was before; also one that was deleted."`
 	Delete   configDelete   `cmd:"" help:"Delete a config; it makes no more matches."`

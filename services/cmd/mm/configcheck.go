@@ -15,8 +15,8 @@ type configCheck struct {
 }
 
 func (configCheck) Help() string {
-	return `The service checks the config as "mm config put" has it checked, its function judges the settings, and nothing
-is stored. What may be a mistake is a warning, with which the command succeeds.
+	return `The service checks the config as for "mm config put", and its function the settings; nothing is stored. What
+may be a mistake is a warning, with which the command succeeds.
 
 Examples:
 

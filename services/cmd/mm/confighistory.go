@@ -16,8 +16,8 @@ type configHistory struct {
 }
 
 func (configHistory) Help() string {
-	return `The service keeps the last 32 changes of a config, each for 30 days after the next one. It tells who made them
-and when. A config that was deleted has a history too. "mm config diff" shows what a change changed.
+	return `The service keeps the last 32 changes of a config, each for 30 days after the next one, with authors and
+times. A config that was deleted has a history too. "mm config diff" shows what a change changed.
 
 Example: mm config history ranked`
 }
@@ -66,7 +66,7 @@ type configRollback struct {
 
 func (configRollback) Help() string {
 	return `The config becomes what it was after that change, with the hosting keys of that time, as if it was put again.
-If somebody changes it meanwhile, nothing happens. A config that was deleted comes back.
+If another change comes first, nothing happens. A config that was deleted comes back.
 
 Examples:
 

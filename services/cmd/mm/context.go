@@ -115,7 +115,7 @@ type contextSet struct {
 
 func (contextSet) Help() string {
 	return `The context gets what the flags --url, --project, --data and --token say, or their environment variables, and
-keeps what it has otherwise. Without a current context it becomes that. A token in MM_TOKEN is in no history of a shell.
+keeps what it has otherwise. It becomes the current one if there is none. No shell's history has a token in MM_TOKEN.
 
 Examples:
 

@@ -60,9 +60,11 @@ func TestTokenOfAContextGoesToItsServiceAlone(t *testing.T) {
 	shell.run("function", "list", "--url", other.url).expect(1, "", "mm: there is no key in .matchmaker")
 	shell.run("function", "list", "--url", service.url+"/").expect(0, "", "has no functions")
 
-	command := "printf '%s\\n' " + token
-	shell.run("context", "set", "kept", "--token-command", command).expect(0, "tokens   a command\n", "")
-	shell.run("function", "list").expect(0, "", "has no functions")
+	for _, mark := range []string{"", `\357\273\277`} {
+		command := "printf '" + mark + "%s\\n' " + token
+		shell.run("context", "set", "kept", "--token-command", command).expect(0, "tokens   a command\n", "")
+		shell.run("function", "list").expect(0, "", "has no functions")
+	}
 	shell.run("context", "set", "kept", "--token-command", "exit 3").expect(0, "a command", "")
 	shell.run("function", "list").expect(1, "", "the command for a token: exit status 3")
 	// Another service is not told what was for this one.

@@ -96,6 +96,8 @@ func newService(t *testing.T) *service {
 	mux.HandleFunc("GET "+base+"/configs/{id}/history", s.require(s.getConfigHistory, "developer"))
 	mux.HandleFunc("POST "+base+"/configs/{id}/actions/rollback", s.require(s.rollbackConfig, "developer"))
 	mux.HandleFunc("POST "+base+"/configs/actions/check", s.require(s.checkConfig, "developer"))
+	mux.HandleFunc("POST "+base+"/simulations", s.require(s.startSimulation, "developer"))
+	mux.HandleFunc("GET "+base+"/simulations/{id}", s.require(s.getSimulation, "developer"))
 	s.webhooks(mux, base)
 	mux.HandleFunc("GET "+base+"/regions", s.require(s.listRegions, "developer", "player"))
 	mux.HandleFunc("GET "+base+"/players/{id}", s.require(s.exportPlayer, "developer"))

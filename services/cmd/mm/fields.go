@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/cmd/mm/format"
 )
 
 // fieldFlags are the attributes and properties of a ticket or backfill ticket.
@@ -51,7 +52,7 @@ func (g *grid) addFields(attributes map[string]float64, properties map[string][]
 		g.add("attribute "+name, number(attributes[name]))
 	}
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		g.add("property "+name, fmt.Sprintf("%d bytes", len(properties[name])))
+		g.add("property "+name, format.Plural(len(properties[name]), "byte"))
 	}
 }
 

@@ -19,7 +19,7 @@ type functionCommands struct {
 	Rollback functionRollback `cmd:"" help:"Go back to an earlier upload of a match function."`
 	Shadow   functionShadow   `cmd:"" help:"Run an upload in the shadow of the one that runs, or none."`
 	Canary   functionCanary   `cmd:"" help:"Run an upload for a part of the configs, or of the time."`
-	Promote  functionPromote  `cmd:"" help:"Let the upload in the shadow, or the canary, be the one that runs."`
+	Promote  functionPromote  `cmd:"" help:"Let the upload in the shadow, or the canary, run for all."`
 	Return   functionReturn   `cmd:"" help:"Say whether a match function goes back to its last good upload by itself."`
 	Delete   functionDelete   `cmd:"" help:"Delete a match function."`
 	New      functionNew      `cmd:"" help:"Create a Go project for a match function."`

@@ -23,10 +23,10 @@ type functionCanary struct {
 func (functionCanary) Help() string {
 	return `The canary runs for the configs or queues that are named, or in some blocks of time, until you promote it ("mm
 function promote"), end it (this command without a version), or its time is over. Given again for the same version, the
-command changes who gets it. If its runs fail and the other upload passes them, it ends by itself.
+command changes its configs, queues or blocks. If its runs fail and the other upload passes them, it ends by itself.
 
-"mm function get" compares both uploads: failed runs, matches a minute, waits, and what the config's report has. Nothing
-follows from that by itself.
+"mm function get" compares both uploads: failed runs, matches a minute, waits, and what the config's report has. You
+decide what follows.
 
 Examples:
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/cmd/mm/format"
 )
 
 type functionLog struct {
@@ -61,12 +62,12 @@ func (c functionLog) Run(ctx context.Context, followCtx untimed, s *session) err
 		return s.show(logs)
 	}
 	if len(logs) == 0 {
-		s.note("%s logged nothing in the last %d seconds", c.Name, c.Seconds)
+		s.note("%s logged nothing in the last %s", c.Name, format.Plural(c.Seconds, "second"))
 	}
 	for _, instance := range slices.Sorted(maps.Keys(logs)) {
 		text := strings.TrimRight(printable(logs[instance], "\n\t"), "\n")
 		if text == "" {
-			text = fmt.Sprintf("(nothing in the last %d seconds)", c.Seconds)
+			text = "(nothing in the last " + format.Plural(c.Seconds, "second") + ")"
 		}
 		if _, err := fmt.Fprintf(s.out, "== %s ==\n%s\n", oneLine(instance), text); err != nil {
 			return err

@@ -26,8 +26,8 @@ type functionPut struct {
 
 func (functionPut) Help() string {
 	return `If runs of the upload fail that the last good upload passes, the function goes back to that one by itself: see
-"mm function return". An upload in the shadow gets the same runs as the one that runs, as far as there is room. Nobody
-is matched by it. "mm function get" compares the two, and "mm function promote" lets the new one run.
+"mm function return". An upload in the shadow gets the same runs as the one that runs, as far as there is room, and
+makes no match. "mm function get" compares the two, and "mm function promote" lets the new one run.
 
 Examples:
 

@@ -54,10 +54,10 @@ func readPages[P, E any](
 type matchList struct {
 	pages
 	State  string        `enum:",asking,claimed,allocating,proposed,assigned" default:"" placeholder:"STATE" help:"Only matches in this state: asking, claimed, allocating, proposed or assigned."`
-	Config string        `completion-predictor:"config" help:"Only those of this config."`
-	Queue  string        `completion-predictor:"queue" help:"Only those of configs that serve this queue."`
-	Region string        `help:"Only those in this region."`
-	Fleet  string        `help:"Only those of this fleet."`
+	Config string        `completion-predictor:"config" help:"Only matches of this config."`
+	Queue  string        `completion-predictor:"queue" help:"Only matches of configs that serve this queue."`
+	Region string        `help:"Only matches in this region."`
+	Fleet  string        `help:"Only matches of this fleet."`
 	MinAge time.Duration `help:"How long ago they were made at least."`
 	MaxAge time.Duration `help:"How long ago they were made at most."`
 }
@@ -119,7 +119,7 @@ func (c backfillList) Run(ctx context.Context, s *session, api developerAPI) err
 }
 
 type queueCommands struct {
-	List queueList `cmd:"" help:"List the queues that a config serves or in which tickets wait, and how many do." example:"queue list --watch"`
+	List queueList `cmd:"" help:"List the queues that a config serves or in which tickets wait, and how many wait." example:"queue list --watch"`
 }
 
 type queueList struct{ watchFlag }
@@ -143,7 +143,7 @@ func (c queueList) Run(ctx context.Context, forever untimed, s *session, api dev
 type changesCommand struct {
 	pages
 	Kind string `enum:",config,settings,function,player" default:"" placeholder:"KIND" help:"Only changes of this kind: config, settings, function or player (an erasure)."`
-	Name string `help:"Only those of the config or function of this name."`
+	Name string `help:"Only changes of the config or function of this name."`
 	By   string `help:"Only those by this subject."`
 }
 

@@ -20,7 +20,7 @@ type loginCommand struct {
 	Issuer   string   `placeholder:"URL" help:"The identity provider; default: as at the last login of the context."`
 	Client   string   `name:"client-id" placeholder:"ID" help:"The identifier that the provider gave to mm, of a public client; default: likewise."`
 	Scope    []string `sep:"none" help:"What the token is to be good for; may be repeated. Default: likewise, or openid and offline_access."`
-	Audience string   `help:"Whom the token is for, where the provider wants to be told; default: likewise."`
+	Audience string   `help:"The token's audience, if the provider wants one; default: likewise."`
 }
 
 func (loginCommand) Help() string {

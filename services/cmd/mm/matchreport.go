@@ -16,18 +16,18 @@ import (
 type reportCommand struct {
 	Since       time.Duration `default:"1h" help:"How far back it begins; 90 days (2160h) at most."`
 	Until       time.Duration `default:"0s" help:"How far back it ends."`
-	SinceChange string        `placeholder:"CONFIG" completion-predictor:"config" help:"Since the last change of this config instead, only its matches, and beside them as long before the change."`
+	SinceChange string        `placeholder:"CONFIG" completion-predictor:"config" help:"Only the matches of this config since its last change, beside the same time before it."`
 	Earlier     time.Duration `placeholder:"DURATION" help:"Beside it the same time so much earlier, such as 1h or 12h."`
 	Config      string        `completion-predictor:"config" help:"Only matches of this config."`
 	By          []string      `default:"queue,party,region" completion-predictor:"dimension" help:"A table for each of these: config, revision, function, upload, queue, slot (of five minutes, an hour or a day)."`
 }
 
 func (reportCommand) Help() string {
-	return `How many matches were made, how long tickets waited, how far those attributes differ in a match that "report"
-of its config names, and what functions measure; how many players left before the end, and whether the odds of ratings
-came true, as the results say that came in this time. The service keeps it for a day in steps of five minutes, for 30
-days in steps of an hour, and for 90 in days. Quantiles are right to within a tenth. A developer's token is needed, and
-the role Support is enough.
+	return `How many matches were made, how long tickets waited, how far the attributes that the config's "report" names
+differ in a match, and what functions measure; how many players left before the end, and whether the odds of ratings
+came true, by the results that came in this time. The service keeps it for a day in steps of five minutes, for 30 days
+in steps of an hour, and for 90 in days. Quantiles are right to within a tenth. A developer's token is needed, and the
+role Support is enough.
 
 Examples:
 

@@ -17,17 +17,17 @@ type partyCommands struct {
 	Join    partyJoin      `cmd:"" help:"Join a party by its code." example:"party join K3F-9QX-2TB --player bob"`
 	Get     partyAct       `cmd:"" help:"Print the player's party." example:"party get --player ada"`
 	Watch   partyWatch     `cmd:"" help:"Print the player's party whenever it changes."`
-	Update  partyUpdate    `cmd:"" help:"Say anew whether the player is ready, and with which attributes."`
+	Update  partyUpdate    `cmd:"" help:"Say again whether the player is ready, and its attributes."`
 	Start   partyStart     `cmd:"" help:"Start the search: one ticket with all members."`
 	Stop    partyAct       `cmd:"" help:"Stop the search." example:"party stop --player ada"`
 	Leave   partyLeave     `cmd:"" help:"Leave the party." example:"party leave --player bob"`
-	Kick    partyMemberAct `cmd:"" help:"Remove a member, who cannot join again." example:"party kick bob --player ada"`
+	Kick    partyMemberAct `cmd:"" help:"Remove a member, which cannot join again." example:"party kick bob --player ada"`
 	Lead    partyMemberAct `cmd:"" help:"Make another member the leader." example:"party lead bob --player ada"`
 	Code    partyAct       `cmd:"" help:"Give the party another code." example:"party code --player ada"`
 	Disband partyDisband   `cmd:"" help:"End the party." example:"party disband --player ada"`
 }
 
-// partyPlayer is the player who acts.
+// partyPlayer is the player that acts.
 type partyPlayer struct {
 	Player string `completion-predictor:"player" help:"The player's identifier. Required, unless --token is a player's."`
 }
@@ -44,7 +44,7 @@ func (p partyPlayer) ProvideAPI(s *session) (playerAPI, error) {
 	return playerAPI{api}, err
 }
 
-// self is the player who acts: the one that is named, or the one whose token it is.
+// self is the player that acts: the one that is named, or the one whose token it is.
 func (p partyPlayer) self(s *session) (string, error) {
 	if p.Player != "" {
 		return p.Player, nil
@@ -234,7 +234,7 @@ type partyStart struct {
 }
 
 func (partyStart) Help() string {
-	return `Attributes and properties are those of the ticket. Each member carries its own besides. Only the leader
+	return `Attributes and properties are the ticket's. Each member has its own besides. Only the leader
 starts a search, when all members are ready.
 
 Example: mm party start --player ada --attribute mode=2 --queue ranked`

@@ -156,7 +156,7 @@ type playerErase struct {
 }
 
 func (playerErase) Help() string {
-	return `First take away the player's tokens: who goes on playing is stored again. The command may be repeated.
+	return `First take away the player's tokens: a player that plays on is stored again. The command may be repeated.
 docs/privacy.md says what is removed, and what remains for how long.
 
 Examples:

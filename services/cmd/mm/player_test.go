@@ -52,7 +52,7 @@ aim             -5                  1     2            1  yes
 	shell.on(service, "ratings", "top", "skill", "--after", "10", "--season", "s1").expect(0, `RANK  PLAYER  VALUE  TIER
   11  ada�    31.25  gold
   12  bob     -3
-`, "mm: 812 players are in it\n")
+`, "mm: it has 812 players\n")
 	if q := service.query; q.Get("after") != "10" || q.Get("season") != "s1" || q.Get("limit") != "50" {
 		t.Errorf("it asked for %v", q)
 	}

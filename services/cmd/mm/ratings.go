@@ -40,7 +40,7 @@ func (c ratingsTop) Run(ctx context.Context, s *session, api developerAPI) error
 	if err := s.show(page, table.withoutEmptyColumns()); err != nil {
 		return err
 	}
-	s.note("%d players are in it", page.Total)
+	s.note("it has %s", format.Plural(page.Total, "player"))
 	return nil
 }
 

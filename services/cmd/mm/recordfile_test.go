@@ -25,7 +25,7 @@ func TestRecordKeepsFilesThatExist(t *testing.T) {
 	if _, err := os.Stat(other); err == nil {
 		t.Error("a recording was begun without its list")
 	}
-	// A developer who may not record replaces nothing.
+	// A developer that may not record replaces nothing.
 	shell.on(service, "record", "--out", file, "--force", "--token", "nobody").expect(1, "", "mm: ")
 	if text, err := os.ReadFile(file); err != nil || string(text) != "mine" {
 		t.Errorf("the file is %q, %v", text, err)

@@ -10,6 +10,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/dialects/translation"
 	"matchmaker.dev/pkg/matchfn/rules"
 	"matchmaker.dev/pkg/matchfn/rules/document"
+	"matchmaker.dev/services/cmd/mm/format"
 )
 
 type rulesCheck struct {
@@ -53,7 +54,7 @@ func (c rulesCheck) Run(s *session) error {
 		_, err = io.WriteString(s.out, sections.String())
 	}
 	if err == nil && refused > 0 {
-		err = fmt.Errorf("%d rules of the file are refused, and not explained", refused)
+		err = fmt.Errorf("not explained, as refused: %s of the file", format.Plural(refused, "rule"))
 	}
 	return err
 }

@@ -65,8 +65,8 @@ func TestRulesCheck(t *testing.T) {
 	refused := writeRules(t, `{"name": "near", "type": "comparison", "operation": "!=",
     "measurements": "max(teams[*].players.attributes[skill])"}`)
 	r = shell.run("rules", "check", refused, "--language", "flexmatch")
-	shell.run("rules", "check", wrap(refused)).expect(1, `a team "a"`, "1 rules of the file are refused")
-	if r.expect(1, `a team "a"`, "1 rules of the file are refused"); strings.Contains(r.out, "near") {
+	shell.run("rules", "check", wrap(refused)).expect(1, `a team "a"`, "not explained, as refused: 1 rule of the file")
+	if r.expect(1, `a team "a"`, "not explained, as refused: 1 rule of the file"); strings.Contains(r.out, "near") {
 		t.Errorf("a refused rule is explained: %s", r.out)
 	}
 }

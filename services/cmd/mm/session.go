@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/pkg/matchfn/rules/document"
 	"matchmaker.dev/services/internal/edge/auth"
 	"matchmaker.dev/services/internal/edge/issuer"
 )
@@ -231,7 +232,10 @@ func (s *session) commandToken(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("the command for a token: %w", err)
 	}
 	text, err := io.ReadAll(io.LimitReader(out, maxToken))
-	if err = errors.Join(err, cmd.Wait()); err != nil {
+	if err = errors.Join(err, cmd.Wait()); err == nil {
+		text, err = document.Text(text) // of a file that an editor or a shell wrote
+	}
+	if err != nil {
 		return "", fmt.Errorf("the command for a token: %w", err)
 	}
 	token := strings.TrimSpace(string(text))

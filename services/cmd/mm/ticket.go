@@ -28,7 +28,7 @@ type ticketCommands struct {
 const errNoPlayer = usageError("--player is required, unless --token is a player's")
 
 type ticketCreate struct {
-	Player string `completion-predictor:"player" help:"The player who owns the ticket. Required, unless --token is a player's or there is a --for."`
+	Player string `completion-predictor:"player" help:"The player that owns the ticket. Required, unless --token is a player's or there is a --for."`
 	fieldFlags
 	playerFlags
 	claimFlags
@@ -196,7 +196,7 @@ func (s *session) showTicket(t *client.Ticket) error {
 	if a := t.Acceptance; a != nil {
 		g.add("state", "to be accepted")
 		g.add("match", a.Match)
-		g.add("accepted", fmt.Sprintf("%d of %d players", a.Accepted, a.Players))
+		g.add("accepted", fmt.Sprintf("%d of %s", a.Accepted, format.Plural(a.Players, "player")))
 		g.add("time left", (time.Duration(a.Remaining) * time.Millisecond).String())
 		for _, player := range a.Unanswered {
 			g.add("unanswered", player)

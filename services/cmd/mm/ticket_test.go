@@ -145,7 +145,7 @@ func TestTicketCreateSendsPlayers(t *testing.T) {
 	}
 	shell.on(service, "ticket", "create", "--players", file).expect(1, "", "mm: --players: ")
 	for text, want := range map[string]string{
-		`[{"id":"ada","skill":3}]`: `unknown field "skill"`, `[{"id":"ada"}] []`: "behind the list",
+		`[{"id":"ada","skill":3}]`: `unknown field "skill"`, `[{"id":"ada"}] []`: "behind the list", "": "the file is empty",
 	} {
 		shell.on(service, "ticket", "create", "--players", write(t, "players.json", text)).expect(1, "", want)
 	}

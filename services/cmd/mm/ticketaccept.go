@@ -10,7 +10,7 @@ import (
 // answerFlags name the players that answer a match.
 type answerFlags struct {
 	ID     string `arg:"" name:"id" completion-predictor:"ticket" help:"The ticket."`
-	Player string `completion-predictor:"player" help:"The player who answers; default: all players of the ticket, or the player of --token."`
+	Player string `completion-predictor:"player" help:"The player that answers; default: all players of the ticket, or the player of --token."`
 	Match  string `completion-predictor:"match" help:"The match; default: the one that asks now."`
 }
 

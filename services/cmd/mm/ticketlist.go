@@ -30,8 +30,8 @@ type ticketList struct {
 
 func (ticketList) Help() string {
 	return `Prints the tickets that wait, the oldest first, with a developer's token; the role Support is enough. With
---player and nothing else it prints those of the player that wait and those whose results can still be read, the newest
-first. For that the project's settings must say that tickets are listed: tickets.listed, or tickets.perPlayer.
+--player and nothing else it prints the player's tickets that wait, or whose results can be read, the newest first. For
+that the project's settings must list tickets: tickets.listed, or tickets.perPlayer.
 
 Examples:
 
@@ -132,7 +132,7 @@ func (c ticketList) listWaiting(ctx context.Context, s *session, api *client.Cli
 		s.noteIfUnknown(ctx, api)
 	}
 	if n := int64(len(all.Tickets)); all.Total > n {
-		s.note("%d of %d tickets", n, all.Total)
+		s.note("%d of %s", n, format.Plural(all.Total, "ticket"))
 	}
 	return s.show(all, g.withoutEmptyColumns())
 }

@@ -11,12 +11,13 @@ import (
 	"strings"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/cmd/mm/format"
 	"matchmaker.dev/services/internal/platform/textfile"
 )
 
 // playerFlags are the players of a ticket.
 type playerFlags struct {
-	For     []listedPlayer `sep:"none" placeholder:"PLAYER[,NAME=NUMBER…]" xor:"players" help:"A player whom the ticket is for, and numbers of this player. May be repeated. Without it, the owner is the only player."`
+	For     []listedPlayer `sep:"none" placeholder:"PLAYER[,NAME=NUMBER…]" xor:"players" help:"A player of the ticket, and its numbers. May be repeated. Without it, the owner is the only player."`
 	Players string         `placeholder:"FILE" xor:"players" type:"existingfile" completion-predictor:"file" help:"JSON file with the players, as the API takes them, for players with properties. A member values has what rules read, as it is."`
 }
 
@@ -47,7 +48,10 @@ func (f playerFlags) players() (players []client.Player, err error) {
 func readList[T any](text []byte) ([]T, error) {
 	players, in := []T{}, json.NewDecoder(bytes.NewReader(text))
 	in.DisallowUnknownFields()
-	if err := in.Decode(&players); err != nil {
+	switch err := in.Decode(&players); {
+	case errors.Is(err, io.EOF):
+		return nil, errors.New("the file is empty")
+	case err != nil:
 		return nil, err
 	}
 	if _, err := in.Token(); !errors.Is(err, io.EOF) {
@@ -115,7 +119,7 @@ func playerLine(p client.Player) string {
 		line += " " + name + "=" + number(p.Attributes[name])
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Properties)) {
-		line += fmt.Sprintf(" %s: %d bytes", name, len(p.Properties[name]))
+		line += " " + name + ": " + format.Plural(len(p.Properties[name]), "byte")
 	}
 	return line
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/cmd/mm/format"
 )
 
 type ticketWatch struct {
@@ -63,7 +64,8 @@ func (s *session) showEvent(e client.TicketEvent) error {
 		words = append(words, expected(e.Estimate))
 	}
 	if a := e.Acceptance; a != nil {
-		words = append(words, fmt.Sprintf("match %s  %d of %d players accepted", a.Match, a.Accepted, a.Players))
+		words = append(words, fmt.Sprintf("match %s  %d of %s accepted", a.Match, a.Accepted,
+			format.Plural(a.Players, "player")))
 	}
 	if e.Reason != "" {
 		words = append(words, e.Reason)

@@ -229,7 +229,7 @@ func pageOf(ctx context.Context, api *client.Client, q client.WaitingQuery, t *t
 	case http.StatusNotFound: // the config was deleted since
 		return new(client.WaitingPage), nil
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
-		t.Partial = "who waits is not known: no function runs, or it was asked too often"
+		t.Partial = "waiting tickets are not known: no function runs, or they were listed too often"
 		return new(client.WaitingPage), nil
 	}
 	return page, err

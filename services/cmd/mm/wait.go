@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/cmd/mm/format"
 )
 
 // deleteTimeout bounds the deletion of a ticket after Ctrl-C.
@@ -77,8 +78,8 @@ func (s *session) askPlayers() func(client.TicketEvent) {
 		}
 		if a := e.Acceptance; a != nil && a.Match != last {
 			last = a.Match
-			s.note(`match %s asks %d players: "mm ticket accept %s" or "mm ticket decline %s" within %v`, a.Match, a.Players,
-				e.ID, e.ID, time.Duration(a.Remaining)*time.Millisecond)
+			s.note(`match %s asks %s: "mm ticket accept %s" or "mm ticket decline %s" within %v`, a.Match,
+				format.Plural(a.Players, "player"), e.ID, e.ID, time.Duration(a.Remaining)*time.Millisecond)
 		}
 	}
 }

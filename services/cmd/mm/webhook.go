@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"matchmaker.dev/pkg/client"
@@ -63,8 +64,8 @@ type webhookResend struct {
 }
 
 func (webhookResend) Help() string {
-	return `They are sent in their order. What the webhook takes is a dead letter no more; the command ends at the
-first one that it does not take.
+	return `They are sent in their order. What the webhook takes is no dead letter any more; the command ends at
+the first one that it does not take.
 
 Example: mm webhook resend backend`
 }
@@ -105,16 +106,23 @@ type webhookDrop struct {
 }
 
 func (webhookDrop) Help() string {
-	return `Example: mm webhook drop backend 019a5c2f7aa300000000102f0001`
+	return `Where there is no such dead letter, the command says so, and succeeds.
+
+Example: mm webhook drop backend 019a5c2f7aa300000000102f0001`
 }
 
 // Run deletes dead letters.
 func (c webhookDrop) Run(ctx context.Context, s *session, api developerAPI) error {
 	for _, id := range c.IDs {
-		if err := api.DeleteDeadLetter(ctx, c.Name, id); err != nil {
-			return err
+		err := api.DeleteDeadLetter(ctx, c.Name, id)
+		if err == nil {
+			err = s.showDeleted(id)
+		} else if client.Status(err) == http.StatusNotFound {
+			if _, unknown := api.ListDeadLetters(ctx, c.Name); unknown == nil { // the webhook itself is there
+				err = s.showNothingDeleted("dead letter", id)
+			}
 		}
-		if err := s.showDeleted(id); err != nil {
+		if err != nil {
 			return err
 		}
 	}

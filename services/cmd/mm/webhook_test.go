@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+
+	"matchmaker.dev/services/internal/edge/problem"
 )
 
 // webhooks serves a webhook with two dead letters, of which it takes the first alone.
@@ -21,7 +23,13 @@ func (s *service) webhooks(mux *http.ServeMux, base string) {
 				r.PathValue("id") == "1")
 		}, "developer"))
 	mux.HandleFunc("DELETE "+base+"/webhooks/backend/deadletters/{id}", s.require(
-		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }, "developer"))
+		func(w http.ResponseWriter, r *http.Request) {
+			if r.PathValue("id") > "2" {
+				writeProblem(w, problem.NotFound, "no such letter")
+				return
+			}
+			w.WriteHeader(http.StatusNoContent)
+		}, "developer"))
 }
 
 func TestWebhooks(t *testing.T) {
@@ -33,5 +41,8 @@ func TestWebhooks(t *testing.T) {
 	shell.on(service, "webhook", "resend", "backend").expect(1, "DELIVERED  STATUS\n1             204\n",
 		"mm: the webhook did not take 2: it answered 500")
 	shell.on(service, "webhook", "drop", "backend", "1", "2").expect(0, "deleted  1\ndeleted  2\n", "")
+	shell.on(service, "webhook", "drop", "backend", "3", "2").expect(0, "deleted  2\n",
+		"mm: there is no dead letter 3: nothing was deleted\n")
+	shell.on(service, "webhook", "drop", "other", "1").expect(1, "", "404")
 	shell.on(service, "webhook", "drop", "backend").expect(2, "", "<id>")
 }

@@ -22,7 +22,8 @@ function busy() {
   const at = document.activeElement
   return (selection && !selection.isCollapsed && live.contains(selection.anchorNode)) ||
     (at && live.contains(at) && /^(INPUT|TEXTAREA|SELECT)$/.test(at.tagName)) ||
-    [...live.querySelectorAll('input')].some(i => i.type === 'checkbox' ? i.checked : i.value && i.type !== 'hidden')
+    [...live.querySelectorAll('input')].some(i => i.type === 'checkbox' ? i.checked : i.type !== 'hidden' &&
+      i.value !== i.defaultValue)
 }
 
 function replace(html) {
@@ -93,6 +94,10 @@ addEventListener('click', e => {
   const file = box.querySelector('[type=file]').files[0]
   if (file) send(box, file)
   else box.querySelector('.said').textContent = 'Choose a file first, or drop one here.'
+})
+addEventListener('input', e => {
+  const shown = e.target.type === 'range' && e.target.form.querySelector('output')
+  if (shown) shown.value = e.target.value
 })
 addEventListener('keydown', e => {
   if (e.key !== '/' || /^(INPUT|TEXTAREA)$/.test(document.activeElement.tagName)) return

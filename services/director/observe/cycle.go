@@ -8,7 +8,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/director/schedule"
+	"matchmaker.dev/services/internal/match/schedule"
 	"matchmaker.dev/services/internal/observe/telemetry"
 )
 

@@ -140,7 +140,7 @@ func newGauges(m telemetry.Meter) *gauges {
 	return x
 }
 
-// Measuring reports whether anyone reads the gauges.
+// Measuring reports whether the gauges are read.
 func (o *Observer) Measuring() bool { return o.gauges.enabled }
 
 // Measure sets the project's gauges. segments are all that it has.

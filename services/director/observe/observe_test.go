@@ -17,7 +17,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director/observe"
-	"matchmaker.dev/services/director/schedule"
+	"matchmaker.dev/services/internal/match/schedule"
 	"matchmaker.dev/services/internal/observe/telemetry"
 	"matchmaker.dev/services/internal/observe/telemetry/telemetrytest"
 	"matchmaker.dev/services/internal/state"

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/director/schedule"
+	"matchmaker.dev/services/internal/match/schedule"
 )
 
 // Segment records the runs of one segment.

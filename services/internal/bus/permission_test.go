@@ -266,7 +266,7 @@ func TestNoServiceMayDoMore(t *testing.T) {
 	// All streams are there: it is not for their being missing that anything is refused.
 	all := member(t, url, account.All, slog.New(slog.DiscardHandler))
 	embeddedtest.Prepare(t, all)
-	// What is refused to everybody, and to some.
+	// What is refused to all accounts, and to some.
 	publish := map[string][]string{
 		"$JS.API.STREAM.DELETE.MM_MATCHES": catalog.Names(), "$JS.API.STREAM.PURGE.MM_MATCHES": catalog.Names(),
 		"$JS.API.STREAM.DELETE.MM_EVENTS": catalog.Names(), "$JS.API.STREAM.CREATE.SPY": catalog.Names(),
@@ -310,7 +310,7 @@ func TestNoServiceMayDoMore(t *testing.T) {
 		"mm.log.*.*":            catalog.Names(),
 		"mm.event.*":            except(catalog.Ticket),
 		"$O.MM_MODULES.>":       catalog.Names(),
-		"mm.run.*.*":            catalog.Names(), // without the group: everybody's runs
+		"mm.run.*.*":            catalog.Names(), // without the group: the runs of all runners
 		"mm.parts.>":            catalog.Names(),
 		"mm.parts.director.*.*": except(catalog.Director),
 		"mm.parts.backfill.*.*": except(catalog.Backfill),

@@ -10,8 +10,9 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// Poke tells directors what changed in a project, and runners if functions changed or a config was deleted: of tickets
-// a run tells them. A failure is logged: a replica that misses a poke notices the change by itself, later.
+// Poke tells directors what changed in a project, and runners if functions changed, a config was deleted, or a
+// simulation is not wanted any more: of tickets a run tells them. A failure is logged: a replica that misses a poke
+// notices the change by itself, later.
 func (b *Bus) Poke(ctx context.Context, project string, p *pb.Poke) {
 	b.notify(ctx, pokes, project, p)
 	if ConcernsFunctions(p) {
@@ -20,13 +21,16 @@ func (b *Bus) Poke(ctx context.Context, project string, p *pb.Poke) {
 }
 
 // ConcernsFunctions reports whether runners hear a poke.
-func ConcernsFunctions(p *pb.Poke) bool { return p.GetFunctions() || p.GetDeleted() != "" }
+func ConcernsFunctions(p *pb.Poke) bool {
+	return p.GetFunctions() || p.GetDeleted() != "" || p.GetUnasked() != ""
+}
 
 // PokeTickets tells directors that tickets or backfill tickets changed, up to a position of the project's feed. The
-// position 0 means that nothing changed.
-func (b *Bus) PokeTickets(ctx context.Context, project string, position uint64) {
+// position 0 means that nothing changed. queues are the queues of the tickets, "" for tickets without one; without any,
+// all may have changed.
+func (b *Bus) PokeTickets(ctx context.Context, project string, position uint64, queues ...string) {
 	if position > 0 {
-		b.Poke(ctx, project, &pb.Poke{Position: position})
+		b.Poke(ctx, project, &pb.Poke{Position: position, Queues: queues})
 	}
 }
 

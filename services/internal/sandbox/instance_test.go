@@ -319,7 +319,7 @@ func ExampleInstance_Run() {
 	serve := func(ctx context.Context, b *sandbox.Supervisor, wasm, request []byte) error {
 		m, _, err := b.Load(ctx, "demo", wasm)
 		if err != nil {
-			return err // of the kind Invalid, for the one who uploaded it
+			return err // of the kind Invalid, for its author
 		}
 		i, err := b.Start(ctx, m, "duel-1", func(line string) { fmt.Println(line) })
 		if err != nil {

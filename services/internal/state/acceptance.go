@@ -19,7 +19,7 @@ type Acceptance struct {
 	Left time.Duration
 	// Players are asked, in all tickets of the match, and Accepted of them accepted so far.
 	Players, Accepted int
-	// Answered are the players of the ticket who accepted, and Open those who did not answer.
+	// Answered are the ticket's players that accepted, and Open the others.
 	Answered, Open []string
 }
 

@@ -441,7 +441,7 @@ func TestServerOfAMatchThatIsStillAsked(t *testing.T) {
 	})
 }
 
-// A player who could not answer, since Redis was not there, is not silent: the ticket waits again with the others.
+// A player that could not answer, since Redis was not there, is not silent: the ticket waits again with the others.
 // Promise 10.
 func TestNobodyIsSilentWhoseAnswerMayBeLost(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {

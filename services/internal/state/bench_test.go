@@ -196,6 +196,7 @@ func (c *crowd) each(do func(i int) error) error {
 	var all sync.WaitGroup
 	for i := range crowdSize {
 		all.Go(func() {
+			grow(i)
 			if err := do(i); err != nil {
 				errs <- err
 			}
@@ -204,6 +205,14 @@ func (c *crowd) each(do func(i int) error) error {
 	all.Wait()
 	close(errs)
 	return <-errs
+}
+
+// grow gives a goroutine the stack that the goroutine of a connection has by its first request.
+//
+//go:noinline
+func grow(i int) byte {
+	var room [16 << 10]byte
+	return room[i%len(room)]
 }
 
 func (c *crowd) create() error { return c.createAs(state.Creation{}) }

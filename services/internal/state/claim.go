@@ -184,7 +184,7 @@ func (s *Store) Claim(
 	if len(calls) == 0 {
 		return 0, nil
 	}
-	replies, err := s.runAll(ctx, calls)
+	replies, err := s.runAll(ctx, project, calls)
 	for i, reply := range replies {
 		if reply == nil {
 			break

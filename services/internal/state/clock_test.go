@@ -300,7 +300,7 @@ func TestRedisClockJumps(t *testing.T) {
 				if _, err := s.Claim(t.Context(), project, terms, []*state.Claim{claim(revision, "x", "e")}); err == nil {
 					t.Error("the director that lost the lease claims")
 				}
-				// A player who created just now may create again, at the rate.
+				// A player that created just now may create again, at the rate.
 				at3 := s.At(at(3).Add(jump)).Creator(nil)
 				must(t, at3.Create(t.Context(), project, ticket("f", 3)))
 				// Overdue matches are released after a minute more at most, and their tickets wait again.

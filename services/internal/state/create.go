@@ -42,15 +42,18 @@ const drainDelay = 5 * time.Second
 // them all.
 type Creator struct {
 	store   *Store
-	created func(ctx context.Context, project string, position uint64)
+	created func(ctx context.Context, project string, position uint64, queues ...string)
 
 	mu     sync.Mutex
 	groups map[string]*group
 }
 
-// Creator returns a Creator. When a group is stored, it calls created, if not nil, with the feed's position. The
-// callers of Create return after that.
-func (s *Store) Creator(created func(ctx context.Context, project string, position uint64)) *Creator {
+// Creator returns a Creator. When a group is stored, it calls created, if not nil, with the feed's position and the
+// queues of the tickets, "" for tickets without one; without any, they are in any queues. The callers of Create return
+// after that.
+func (s *Store) Creator(
+	created func(ctx context.Context, project string, position uint64, queues ...string),
+) *Creator {
 	return &Creator{store: s, created: created, groups: map[string]*group{}}
 }
 
@@ -75,8 +78,9 @@ type creation struct {
 	pauses Pauses
 	// running is what becomes of it when one of its players is in a match without a result.
 	running string
-	// queues has the ticket's queues with spaces between, if they must be served.
-	queues string
+	// queues are the ticket's queues, and served has them with spaces between, if they must be served.
+	queues []string
+	served string
 	// key and request are the digests of an Idempotency-Key and of its request; "" for none.
 	key, request string
 	// older are tickets of its players that the script has to read, as ids of pairs: a ticket, and the match that claimed
@@ -97,7 +101,8 @@ type answer struct {
 func newCreation(asked Creation) (one *creation, err error) {
 	t := asked.Ticket
 	one = &creation{id: t.GetId(), owner: t.GetOwner(), settings: asked.Settings, lists: asked.Lists,
-		ends: asked.Ends, pauses: asked.Pauses, running: asked.Running, done: make(chan answer, 1)}
+		ends: asked.Ends, pauses: asked.Pauses, running: asked.Running, queues: t.GetQueues(),
+		done: make(chan answer, 1)}
 	if len(asked.Ratings) > 0 || asked.Standing != nil {
 		one.body, one.rated, err = encodeRated(t, asked)
 	} else {
@@ -107,7 +112,7 @@ func newCreation(asked Creation) (one *creation, err error) {
 		return nil, problem.Wrap(problem.Invalid, err, "the ticket holds text that is not UTF-8")
 	}
 	if asked.Ends.Unserved {
-		one.queues = strings.Join(t.GetQueues(), " ")
+		one.served = strings.Join(t.GetQueues(), " ")
 	}
 	if asked.Key != "" {
 		// A key is its player's own. Only digests of the key and the request are kept, so no key is too long.
@@ -133,7 +138,7 @@ type Creation struct {
 	Lists Lists
 	// Ends are the settings for the ends of tickets.
 	Ends Ends
-	// Pauses is how long players pause who missed a match.
+	// Pauses is how long players that missed a match pause.
 	Pauses Pauses
 	// Ratings are those that the ticket's players get, Standing says what else it has of them, and Running what becomes of
 	// it when one of them is in a match without a result; see RatingsFor and definition.Tell.
@@ -287,7 +292,7 @@ func (c *Creator) flush(ctx context.Context, project string, g *group) {
 func (c *Creator) write(ctx context.Context, project string, batch []*creation) (again []*creation) {
 	position, verdicts, err := c.store.create(ctx, project, batch)
 	if position > 0 && c.created != nil {
-		c.created(ctx, project, position)
+		c.created(ctx, project, position, queuesOf(batch)...)
 	}
 	looks := map[*creation][]string{} // the older tickets that those look at which are tried again
 	unserved := map[*creation][]string{}
@@ -331,6 +336,28 @@ func (c *Creator) write(ctx context.Context, project string, batch []*creation) 
 		return nil
 	}
 	return again
+}
+
+// toldQueues is the most queues of a group that are told.
+const toldQueues = 16
+
+// queuesOf returns the queues of a group, "" for tickets without one; nil when they are too many.
+func queuesOf(batch []*creation) (queues []string) {
+	for _, one := range batch {
+		own := one.queues
+		if len(own) == 0 {
+			own = []string{""}
+		}
+		for _, queue := range own {
+			if !slices.Contains(queues, queue) {
+				queues = append(queues, queue)
+			}
+		}
+		if len(queues) > toldQueues {
+			return nil
+		}
+	}
+	return queues
 }
 
 // mayLook returns an error when a creation has read older tickets too often.
@@ -422,7 +449,7 @@ func (s *Store) create(
 	c.args = slices.Grow(c.args, 7*len(batch)+2*older)
 	for _, one := range batch {
 		c.keys = append(c.keys, k.ticket(one.id))
-		c.args = append(c.args, one.id, one.owner, one.body, one.players, one.queues, one.key, one.request)
+		c.args = append(c.args, one.id, one.owner, one.body, one.players, one.served, one.key, one.request)
 	}
 	for _, one := range batch {
 		for _, pair := range one.older {
@@ -430,7 +457,7 @@ func (s *Store) create(
 			c.args = append(c.args, pair[0], pair[1])
 		}
 	}
-	reply, err := s.run(ctx, c)
+	reply, err := s.runShared(ctx, project, c)
 	if err != nil {
 		return 0, nil, err
 	}

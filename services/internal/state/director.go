@@ -123,7 +123,7 @@ func (s *Store) AcquireLeases(
 	if len(calls) == 0 {
 		return nil, nil
 	}
-	replies, failed := s.runAll(ctx, calls)
+	replies, failed := s.runAll(ctx, projects[0], calls)
 	for _, reply := range replies {
 		if reply == nil {
 			break

@@ -105,7 +105,7 @@
 //	                   r [BUCKET] of the rate limit of approvals
 //	                   q [QUEUE]: the encoded field of its record
 //	                   y [ROSTER]: the players in the game, encoded; p [PLAYERS]: their ids, with newlines between
-//	                   j [LATELY]: players who joined lately, each on a line after the time
+//	                   j [LATELY]: players that joined lately, each on a line after the time
 //	                   t [APPROVED]: when its server approved last; i [USUAL]: how many milliseconds lie between two
 //	                   approvals on average
 //	                   f [STARTED_WITH]: the match properties of the match that it was created with
@@ -184,6 +184,10 @@
 //	report, report:1h, report:1d
 //	           hash    how good the matches of five minutes, of an hour or of a day were, by the number of the slot; for
 //	                   a day, 30 days or 90 days
+//
+// Simulations (simulation.go):
+//
+//	sim:<id>   string  a config that is tried, as it is answered; for an hour after it was read last
 //
 // Three keys are of no project: mm:schema, the version of what is stored (schema.go); the set mm:projects; and the hash
 // mm:directors with the expiry of each director's heartbeat and the number of projects that it leads.

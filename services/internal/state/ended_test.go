@@ -185,7 +185,7 @@ func TestTicketIsGoneForThoseWhoDeletedIt(t *testing.T) {
 		createTold(t, s, group("c", 0, "ada", "bob"))
 		revision, terms := setUp(t, s)
 		mustClaim(t, s, terms, direct(revision, "m", "here", "c"))
-		// But not for a player who only stops a search.
+		// But not for a player that only stops a search.
 		_, _, err := s.Leave(t.Context(), project, state.Leaving{Ticket: "c", By: "ada", Keeps: true, Readable: time.Minute})
 		kindOf(t, err, problem.NotFound)
 		if c, err := s.Ticket(t.Context(), project, "c"); err != nil || c.Assignment.GetConnection() != "here" {

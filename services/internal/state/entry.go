@@ -135,7 +135,7 @@ func (got *entries) add(fields []any) (bytes int) {
 			got.changes = append(got.changes, Change{Ticket: name[1:], Body: body})
 		case name == "-":
 			for id := range strings.SplitSeq(body, " ") {
-				got.changes = append(got.changes, Change{Ticket: id})
+				got.changes = append(got.changes, Change{Ticket: id, Claimed: true})
 			}
 		case strings.HasPrefix(name, "-"):
 			got.changes = append(got.changes, Change{Ticket: name[1:]})

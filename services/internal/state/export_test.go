@@ -458,7 +458,23 @@ func (s *Store) BeginAllocation(ctx context.Context, project string, m *pb.Match
 	return begun[0], nil
 }
 
+// QueuedCommands is how many shared commands wait for the next round trip.
+func (s *Store) QueuedCommands(project string) int {
+	p := s.shared(project)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.queue)
+}
+
 // Rate stores what is stored of a player's ratings.
 func (s *Store) Rate(ctx context.Context, project, player, stored string) error {
 	return s.redis.HSet(ctx, keysOf(project).ratings(), player, stored).Err()
+}
+
+// Piped is how many commands wait for a round trip that a project shares with others.
+func (s *Store) Piped(project string) int {
+	p := s.shared(project)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.queue)
 }

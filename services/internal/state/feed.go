@@ -20,6 +20,8 @@ type Change struct {
 	// Body is the marshalled pb.Ticket of a ticket that waits from now on, or the input of DecodeBackfill. It is "" when
 	// the ticket no longer waits, or the backfill ticket is no longer shown.
 	Body string
+	// Claimed is set of a ticket that no longer waits, since a match has it.
+	Claimed bool
 }
 
 // Sink receives what Follow reads. Its methods are called from one goroutine.

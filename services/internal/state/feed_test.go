@@ -27,6 +27,9 @@ func TestFeedFollowsEveryChange(t *testing.T) {
 			t.Fatal(err)
 		}
 		m.sees(t, "b")
+		if want := []string{"a", "b", "c", "d"}; !slices.Equal(m.claimed, want) { // the deleted one was not taken again
+			t.Errorf("matches took %v, want %v", m.claimed, want)
+		}
 		if m.resets != 1 {
 			t.Errorf("the reader started %d times", m.resets)
 		}

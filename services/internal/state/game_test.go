@@ -129,7 +129,7 @@ func TestServerThatFallsSilentWhilePlayersAreAsked(t *testing.T) {
 	})
 }
 
-// Players who join a game get the match properties that it was started with, unless the function gives them others.
+// Players that join a game get the match properties that it was started with, unless the function gives them others.
 func TestJoinersGetWhatTheirGameWasStartedWith(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		for name, started := range map[string][]byte{

@@ -62,6 +62,7 @@ func (k keys) unserved() string            { return string(k) + "unserved" }
 func (k keys) signs() string               { return string(k) + "signs" }
 func (k keys) signSweeps() string          { return string(k) + "signsweeps" }
 func (k keys) waits() string               { return string(k) + "waits" }
+func (k keys) simulation(id string) string { return string(k) + "sim:" + id }
 func (k keys) report(span string) string   { return string(k) + "report" + span }
 func (k keys) party(id string) string      { return string(k) + "pa:" + id }
 func (k keys) parties() string             { return string(k) + "parties" }

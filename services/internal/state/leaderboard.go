@@ -130,17 +130,17 @@ type RatingStep struct {
 // stepsOf is what a result did to the ratings of a player, as it is stored: the match and the time, and a line for each
 // rating; "" for nothing. The same result gives the same text.
 func stepsOf(match string, result *pb.MatchResult, player string) string {
-	var lines strings.Builder
+	var lines []byte
 	for _, c := range result.GetChanges() {
 		if c.GetPlayer() == player {
-			fmt.Fprintf(&lines, "\n%s %.10g %.10g %.10g %.10g", c.GetRating(), c.GetMeanBefore(), c.GetDeviationBefore(),
+			lines = appendNumbers(append(lines, "\n"+c.GetRating()...), 10, c.GetMeanBefore(), c.GetDeviationBefore(),
 				c.GetMean(), c.GetDeviation())
 		}
 	}
-	if lines.Len() == 0 {
+	if len(lines) == 0 {
 		return ""
 	}
-	return match + " " + strconv.FormatInt(result.GetFirst(), 10) + lines.String()
+	return match + " " + strconv.FormatInt(result.GetFirst(), 10) + string(lines)
 }
 
 // RatingSteps reads what matches did to a player's ratings, the last one first.
@@ -171,10 +171,11 @@ func (s *Store) RatingSteps(ctx context.Context, project, player string) (all []
 	return all, nil
 }
 
-// ranking are the leaderboards of a result, and those that go for them.
+// ranking are the leaderboards of a result: of each rule, and, if it is a correction, of an earlier season in which its
+// match counted; and those that go for them.
 type ranking struct {
 	rules  []*pb.RatingRule
-	boards []string // of each rule
+	boards []string
 	gone   []string
 }
 
@@ -198,8 +199,15 @@ func (b *ResultBasis) ranking() ranking {
 			count--
 		}
 	}
+	for _, c := range b.Result.GetChanges() {
+		if board := boardOf(c); slices.Contains(b.Boards, board) && !slices.Contains(slices.Concat(r.boards, r.gone), board) {
+			r.boards = append(r.boards, board)
+		}
+	}
 	return r
 }
+
+func boardOf(c *pb.RatingChange) string { return BoardOf(c.GetRating(), c.GetSeason()) }
 
 // names are the leaderboards as the script gets them.
 func (r *ranking) names() string {
@@ -210,11 +218,16 @@ func (r *ranking) names() string {
 	return names
 }
 
-// values are the values of a player in the leaderboards.
-func (r *ranking) values(ratings string) (string, error) {
-	all, err := ParseRatings(ratings)
-	values := make([]string, len(r.rules))
-	for i, rule := range r.rules {
+// values are the values of a player in the leaderboards, and by how much the values of earlier seasons change.
+func (b *ResultBasis) values(r ranking, of Rated, next *pb.MatchResult) (string, error) {
+	all, err := ParseRatings(of.Ratings)
+	values := make([]string, len(r.boards))
+	for i, board := range r.boards {
+		if i >= len(r.rules) {
+			values[i] = "i" + strconv.FormatFloat(b.moved(board, of.Player, next), 'g', -1, 64)
+			continue
+		}
+		rule := r.rules[i]
 		values[i] = "-"
 		for _, one := range all {
 			if one.Name == rule.GetName() && one.Season == rule.GetSeason() && !IsProvisional(rule, one.Rating) {
@@ -223,4 +236,31 @@ func (r *ranking) values(ratings string) (string, error) {
 		}
 	}
 	return strings.Join(values, " "), err
+}
+
+// moved is by how much a correction changes the value of a player in the leaderboard of an earlier season.
+func (b *ResultBasis) moved(board, player string, next *pb.MatchResult) float64 {
+	find := func(result *pb.MatchResult) *pb.RatingChange {
+		for _, c := range result.GetChanges() {
+			if c.GetPlayer() == player && boardOf(c) == board {
+				return c
+			}
+		}
+		return nil
+	}
+	did, does := find(b.Result), find(next)
+	if did == nil {
+		return 0
+	}
+	if does == nil { // the player was not in the match
+		does = &pb.RatingChange{Mean: did.GetMeanBefore(), Deviation: did.GetDeviationBefore()}
+	}
+	at := slices.IndexFunc(b.Settings.GetRatings(), func(r *pb.RatingRule) bool { return r.GetName() == did.GetRating() })
+	if at < 0 {
+		return 0
+	}
+	shown := func(c *pb.RatingChange) float64 {
+		return Shown(b.Settings.GetRatings()[at], rating.Rating{Mean: c.GetMean(), Deviation: c.GetDeviation()})
+	}
+	return shown(does) - shown(did)
 }

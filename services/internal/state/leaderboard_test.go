@@ -23,6 +23,7 @@ type ladder struct {
 	rule     *pb.RatingRule
 	now      time.Time
 	matches  int
+	season   string // of what a match changes; "" for the rule's
 }
 
 func newLadder(t *testing.T, open func(state.Options) *state.Store) *ladder {
@@ -54,13 +55,16 @@ func (l *ladder) put(match string, all map[string][2]float64) {
 	basis, err := l.ReadResult(l.Context(), project, match, players)
 	must(l.T, err)
 	basis.Settings = &pb.ProjectSettings{Ratings: []*pb.RatingRule{l.rule}}
-	next := &pb.MatchResult{First: l.now.UnixMilli()}
+	next, season := &pb.MatchResult{First: l.now.UnixMilli()}, l.season
+	if season == "" {
+		season = l.rule.GetSeason()
+	}
 	var rated []state.Rated
 	for player, r := range all {
 		stored := state.PlayerRating{Name: "skill", Season: l.rule.GetSeason(), Changed: l.now,
 			Rating: rating.Rating{Mean: r[0], Deviation: r[1]}}
 		next.Changes = append(next.Changes, &pb.RatingChange{Player: player, Rating: "skill", MeanBefore: 25,
-			DeviationBefore: 8, Mean: r[0], Deviation: r[1]})
+			DeviationBefore: 8, Mean: r[0], Deviation: r[1], Season: season})
 		rated = append(rated, state.Rated{Player: player, Read: basis.Ratings[player],
 			Ratings: state.FormatRatings([]state.PlayerRating{stored})})
 	}
@@ -136,6 +140,20 @@ func TestLeaderboards(t *testing.T) {
 	})
 }
 
+// A correction changes the leaderboard of the season in which its match was, of players that are in it.
+func TestCorrectionOfEarlierSeason(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		l := newLadder(t, open)
+		m1 := l.begin()
+		l.put(m1, map[string][2]float64{"ada": {31, 2}, "bob": {29, 1}, "cy": {31, 5}})
+		l.rule.Season = "s2"
+		l.put(l.begin(), map[string][2]float64{"ada": {30, 2}})
+		l.season = "s1"
+		l.put(m1, map[string][2]float64{"ada": {33.5, 2.5}, "bob": {28.5, 1}, "cy": {40, 1}, "di": {50, 1}})
+		l.wantBoard("s1", "1 ada 26, 2 bob 25.5")
+	})
+}
+
 // A leaderboard has the best 10,000 players, and a project the 16 leaderboards that changed last.
 func TestLeaderboardsAreBounded(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
@@ -155,7 +173,7 @@ func TestLeaderboardsAreBounded(t *testing.T) {
 		for i := range 20 {
 			l.now = l.now.Add(time.Minute)
 			l.rule.Season = fmt.Sprint("n", i)
-			l.put(m, map[string][2]float64{"ada": {30, 1}})
+			l.put(l.begin(), map[string][2]float64{"ada": {30, 1}})
 		}
 		boards, err := l.Boards(t.Context(), project)
 		must(t, err)

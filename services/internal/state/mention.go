@@ -122,7 +122,7 @@ func (s *Store) ticketsWith(ctx context.Context, k keys, names []string, player 
 	return s.fieldsOf(ctx, k.ticket, idsOf(names, k.ticket("")), mentionSize, func(id string, row []any) error {
 		players, _ := row[1].(string)
 		ended, _ := row[2].(string)
-		// Players who deleted it have a letter before.
+		// Players that deleted it have a letter before.
 		is := row[0] == player || hasLine(players, player) || hasLine(ended, "p"+player) || hasLine(ended, "s"+player)
 		if is && m.isNew(k.ticket(id)) {
 			m.Tickets = append(m.Tickets, id)
@@ -231,7 +231,7 @@ func (s *Store) gamesAwaiting(ctx context.Context, k keys, names []string, playe
 	return nil
 }
 
-// PlayerPause is the stored pause of a player who missed matches.
+// PlayerPause is the stored pause of a player that missed matches.
 type PlayerPause struct {
 	// Count is how many pauses there were one after the other, 0 when nothing is known. Left is how long the last one goes
 	// on, and Kept for how long that is known at most.

@@ -111,7 +111,7 @@ func busy(
 	return func() int { stop(); all.Wait(); return n }
 }
 
-// Slots that move as a whole show no error to anybody.
+// Slots that move as a whole show no error.
 func TestSlotThatMovesAsAWhole(t *testing.T) {
 	t.Parallel()
 	members := startCluster(t, 2)

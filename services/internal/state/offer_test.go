@@ -150,7 +150,7 @@ func TestGameIsShownAgainWhenAPlayerDoesNotCome(t *testing.T) {
 }
 
 // A game that changes or ends while players are asked gets none of them. They all wait again, and none was silent, also
-// when all had accepted. A player who had declined has declined.
+// when all had accepted. A player that had declined has declined.
 // Promise 10.
 func TestGameThatChangesEndsTheAcceptance(t *testing.T) {
 	changes := map[string]func(t *testing.T, s *state.Store){
@@ -210,7 +210,7 @@ func TestGameThatChangesEndsTheAcceptance(t *testing.T) {
 	})
 }
 
-// Tickets that a config without acceptance proposed before are approved meanwhile, and the players who are asked
+// Tickets that a config without acceptance proposed before are approved meanwhile, and the players that are asked
 // follow. When the server lets the proposed tickets lapse, what the function made of the game is void, and so is the
 // acceptance.
 func TestAcceptanceBesideOtherProposals(t *testing.T) {
@@ -296,8 +296,8 @@ func TestAcceptanceDuringTheAllocation(t *testing.T) {
 	})
 }
 
-// A match that asks for a game counts to the limits of matches, players, tickets and bytes before anybody is asked, and
-// when all have accepted the game must still have room.
+// A match that asks for a game counts to the limits of matches, players, tickets and bytes before its players are
+// asked, and when all have accepted the game must still have room.
 func TestAcceptanceForAGameIsBounded(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})

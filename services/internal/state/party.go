@@ -59,7 +59,7 @@ type EndedSearch struct {
 // ChangeParty reads a party, calls change with a copy of it, and writes the result with the next revision. When another
 // caller wrote it meanwhile, it starts again. change returns nil to delete the party. It may return the party as it
 // was: then nothing is written. If the result does not name the party's search, that ends in the same step, unless it
-// has its result: by is the player who leaves it. Errors: the error of change, NotFound, ErrHeard, the errors of
+// has its result: by is the player that leaves it. Errors: the error of change, NotFound, ErrHeard, the errors of
 // CreateParty but ErrCodeTaken, and Conflict when a player would join while a match asks the players of the search.
 // After an error nothing has changed.
 func (s *Store) ChangeParty(
@@ -287,7 +287,7 @@ func (s *Store) HearOfMember(
 	return flagOf(reply, err)
 }
 
-// SilentMembers are members of a party who were not heard of for too long.
+// SilentMembers are a party's members that were not heard of for too long.
 type SilentMembers struct {
 	Party   string
 	Players []string
@@ -299,7 +299,7 @@ const (
 	silentAgain  = time.Second
 )
 
-// SweepParties looks for members who were silent for too long, and returns how many parties there are. It must be
+// SweepParties looks for members that were silent for too long, and returns how many parties there are. It must be
 // called more often than gap: after a longer pause no member is silent for as long as members may be.
 func (s *Store) SweepParties(
 	ctx context.Context, project string, silence, gap time.Duration,

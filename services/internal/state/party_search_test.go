@@ -134,7 +134,7 @@ func TestChangeOfAPartyEndsItsSearch(t *testing.T) {
 	})
 }
 
-// A leader cannot search again and again with a member who is away and misses each match.
+// A leader cannot search again and again with a member that is away and misses each match.
 func TestMemberWhoIsNotThereMissesOneMatch(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		first, now := open(state.Options{}), epoch0

@@ -10,10 +10,10 @@ import (
 	"matchmaker.dev/services/internal/edge/problem"
 )
 
-// Pauses says how long players pause before their next ticket who declined a match, or did not answer it.
+// Pauses says how long players that declined a match, or did not answer it, pause before their next ticket.
 type Pauses struct {
 	// First is the first pause; 0 if players do not pause. Each pause is twice as long as the one before, and at most
-	// Longest. A player who has missed no match for Longest since the last pause begins anew.
+	// Longest. A player that has missed no match for Longest since the last pause begins anew.
 	First, Longest time.Duration
 }
 
@@ -55,7 +55,7 @@ func (c *creation) playerAt(number string) string {
 	return c.owner
 }
 
-// pausedMark begins such a verdict, and absentMark the verdict for a member of a party who was not heard of since.
+// pausedMark begins such a verdict, and absentMark the verdict for a party's member that was not heard of since.
 const (
 	pausedMark = "paused "
 	absentMark = "absent "

@@ -91,7 +91,7 @@ func TestPlayersPauseWhoMissedAMatch(t *testing.T) {
 			must(t, second(s.DeleteTicket(t.Context(), project, one.Id, "")))
 		}
 		miss(decline)
-		for _, player := range []string{"ada", "carol"} { // players who accepted search on at once
+		for _, player := range []string{"ada", "carol"} { // players that accepted search on at once
 			one := ticket("free", n)
 			one.Owner = player
 			must(t, createBy(t, s.At(now), settings, one))
@@ -132,7 +132,7 @@ func TestPlayersPauseWhoMissedAMatch(t *testing.T) {
 	})
 }
 
-// A player who is silent, or leaves through a replacement, does not get around the pause.
+// A player that is silent, or leaves through a replacement, does not get around the pause.
 func TestTicketThatIsAskedIsNotReplacedWherePlayersPause(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})

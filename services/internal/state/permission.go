@@ -31,7 +31,7 @@ type rights struct {
 const every = keys("mm:{*}:")
 
 // ownCalls are the commands that an account calls for keys of its own.
-const ownCalls = "+set +getdel"
+const ownCalls = "+set +get +pttl +pexpire"
 
 // anyID stands for the id in a key.
 const anyID = "*"
@@ -89,6 +89,7 @@ func permissions() map[string]rights {
 				settingsPutScript, webhookNoteScript, eventAppendScript, rateAllowScript, rateChargeScript},
 			calls:  "hget hgetall hmget zrange smembers exists hdel xrevrange" + before,
 			reads:  []string{every.functions()},
+			own:    []string{every.simulation(anyID)},
 			writes: historyKeys(),
 			changes: []string{global.projects(), every.configs(), every.revisions(), every.revision(), every.configNames(),
 				every.configChanges(), every.configHistory(), every.settings(), every.webhooks(), every.queues(),

@@ -100,6 +100,7 @@ func TestAccountsReadAndWriteOnlyTheirKeys(t *testing.T) {
 		{"mm:{p}:feedname", "ticket runner backfill", nobody},
 		{"mm:{p}:seq", "ticket runner director allocator backfill party", change},
 		{"mm:{p}:streams", change + " config registry", change + " config registry"},
+		{"mm:{p}:sim:1", "config", "config"},
 		{"mm:{p}:history", "director", change + " config registry"},
 		{"mm:{p}:told", change + " config registry", change + " config registry"},
 		{"mm:{p}:published", "director", "director"},

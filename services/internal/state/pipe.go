@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -36,12 +37,15 @@ type request struct {
 	done chan struct{}
 }
 
-// do runs a command and returns its error. When ctx ends first, the command may or may not have run, and its reply must
-// not be read.
-func (p *pipe) do(ctx context.Context, cmd redis.Cmder) error {
-	r := &request{cmd, make(chan struct{})}
+// do runs commands and returns the first error. When ctx ends first, the commands may or may not have run, and their
+// replies must not be read.
+func (p *pipe) do(ctx context.Context, cmds ...redis.Cmder) error {
+	own := make([]*request, len(cmds))
+	for i, cmd := range cmds {
+		own[i] = &request{cmd, make(chan struct{})}
+	}
 	p.mu.Lock()
-	p.queue = append(p.queue, r)
+	p.queue = append(p.queue, own...)
 	first := p.trips < pipeDepth
 	if first {
 		p.trips++
@@ -51,17 +55,20 @@ func (p *pipe) do(ctx context.Context, cmd redis.Cmder) error {
 		// The batch may have other callers' commands, which must not end with this caller.
 		p.flush(context.WithoutCancel(ctx))
 	}
-	select {
-	case <-r.done:
-		return cmd.Err()
-	default:
+	var err error
+	for _, r := range own {
+		select {
+		case <-r.done:
+		default:
+			select {
+			case <-r.done:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+		err = cmp.Or(err, r.cmd.Err())
 	}
-	select {
-	case <-r.done:
-		return cmd.Err()
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return err
 }
 
 // flush sends one batch. Another goroutine sends what arrived meanwhile, so that this caller returns as soon as it has
@@ -165,14 +172,19 @@ func (s *Store) runAllShared(ctx context.Context, project string, calls []call) 
 
 // readShared reads fields of a hash in a round trip shared with other callers.
 func (s *Store) readShared(ctx context.Context, project, key string, fields ...string) ([]any, error) {
-	args := make([]any, 0, 8)
-	args = append(args, "HMGET", key)
-	for _, field := range fields {
-		args = append(args, field)
-	}
-	cmd := redis.NewSliceCmd(ctx, args...)
+	cmd := hmget(ctx, key, fields...)
 	if err := s.shared(project).do(ctx, cmd); err != nil {
 		return nil, unavailable(err)
 	}
 	return rowOf(cmd)
+}
+
+// hmget is a command that reads fields of a hash.
+func hmget(ctx context.Context, key string, fields ...string) *redis.SliceCmd {
+	args := make([]any, 0, 2+len(fields))
+	args = append(args, "HMGET", key)
+	for _, field := range fields {
+		args = append(args, field)
+	}
+	return redis.NewSliceCmd(ctx, args...)
 }

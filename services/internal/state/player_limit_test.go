@@ -104,7 +104,7 @@ func TestPlayerHasNoMoreTicketsThanAllowed(t *testing.T) {
 		m.made("a3", ada)
 		m.refused("a4", ada, "a2")
 		m.listed("ada", "a3", "a2", "a1")
-		// A player who ends a ticket has room, and so have the ticket's other players.
+		// A player that ends a ticket has room, and so have the ticket's other players.
 		_, err := s.DeleteTicket(t.Context(), project, "a2", "bob")
 		must(t, err)
 		m.listed("ada", "a3", "a1")

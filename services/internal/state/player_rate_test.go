@@ -56,7 +56,7 @@ func TestTicketIsChargedToEachOfItsPlayers(t *testing.T) {
 			mustBy(400*time.Millisecond, "lobby")
 		}
 		mustBy(400*time.Millisecond, "bob")
-		// The player who waits for longest counts: bob until 0.4 s later than ada.
+		// The player that waits for longest counts: bob until 0.4 s later than ada.
 		isLimited(t, by(900*time.Millisecond, "lobby", "ada", "bob", "cy"), "player", 500*time.Millisecond)
 		mustBy(1400*time.Millisecond, "lobby", "ada", "bob", "cy")
 	})

@@ -25,7 +25,7 @@ var named = map[string]bool{
 var apart = []string{"bj:", "configchanges", "confighistory", "confignames", "configs", "credit", "directors", "ended",
 	"feedname", "functions", "lease", "published", "queues", "returns", "schema", "unserved", "unused", "waits", "report",
 	"o:", "outcomes", "awaited", "signsweeps", "backfillsizes", "partysweeps", "large", "streams",
-	"secret:"}
+	"secret:", "sim:"}
 
 // kindsOfKeys are the ends of keys in keys.go, without ids.
 func kindsOfKeys(t *testing.T) []string {
@@ -96,7 +96,7 @@ func (w *privacy) erase() (r remains) {
 	return r
 }
 
-// A player who used everything is erased. Then all of Redis is searched for her. When something new is stored, this
+// A player that used everything is erased. Then all of Redis is searched for her. When something new is stored, this
 // test wants to know whether it names players.
 func TestErasedPlayerIsNowhereButWhereItIsSaid(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {

@@ -24,7 +24,7 @@ import (
 	"matchmaker.dev/services/party"
 )
 
-// gone is the player who is erased.
+// gone is the player that is erased.
 const gone = "ada/0f3c é"
 
 // privacy is a project in which a player uses everything.

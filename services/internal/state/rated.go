@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
@@ -37,19 +38,19 @@ type writtenRule struct {
 
 	// combined says how a ticket's number comes from its players' (definition.Least…); "" for a rating.
 	combined string
-	// names are the attributes.
-	names []string
+	// names are the attributes; "" for none.
+	names [2]string
 }
 
 // writtenRules are the rules of what a ticket has.
 func writtenRules(ratings []*pb.RatingRule, standing *pb.StandingRules) []writtenRule {
 	all := make([]writtenRule, 0, len(ratings))
 	for _, rule := range ratings {
-		all = append(all, writtenRule{rule, "", []string{rule.GetName(), rule.GetName() + sigma}})
+		all = append(all, writtenRule{rule, "", [2]string{rule.GetName(), rule.GetName() + sigma}})
 	}
 	for _, n := range definition.StandingAttributes(standing) {
 		rule := &pb.RatingRule{Name: n.GetName(), Mean: n.GetStart()}
-		all = append(all, writtenRule{rule, n.GetTicket(), []string{n.GetName()}})
+		all = append(all, writtenRule{rule, n.GetTicket(), [2]string{n.GetName()}})
 	}
 	return all
 }
@@ -70,28 +71,26 @@ type columns struct {
 // add adds the attributes of ratings, and returns for each of them its index, -1 for an attribute that was there. The
 // names stay sorted.
 func (c columns) add(rules []writtenRule, starts []float64) []int {
-	own := make([]bool, 2*len(rules))
-	*c.names, *c.values = slices.Clone(*c.names), slices.Clone(*c.values)
-	for i, rule := range rules {
-		for j, name := range rule.names {
-			at, found := slices.BinarySearch(*c.names, name)
-			if found {
-				continue
-			}
-			own[2*i+j] = true
-			*c.names = slices.Insert(*c.names, at, name)
-			*c.values = slices.Insert(*c.values, at, [2]float64{starts[i], rule.GetDeviation()}[j])
-		}
-	}
+	names := append(make([]string, 0, len(*c.names)+2*len(rules)), *c.names...)
+	values := append(make([]float64, 0, cap(names)), *c.values...)
 	index := make([]int, 2*len(rules))
 	for i, rule := range rules {
-		index[2*i], index[2*i+1] = -1, -1
 		for j, name := range rule.names {
-			if own[2*i+j] {
-				index[2*i+j], _ = slices.BinarySearch(*c.names, name)
+			at, found := slices.BinarySearch(names, name)
+			if found || name == "" {
+				index[2*i+j] = -1
+				continue
 			}
+			names = slices.Insert(names, at, name)
+			values = slices.Insert(values, at, [2]float64{starts[i], rule.GetDeviation()}[j])
 		}
 	}
+	for i, at := range index {
+		if at >= 0 {
+			index[i], _ = slices.BinarySearch(names, rules[i/2].names[i%2])
+		}
+	}
+	*c.names, *c.values = names, values
 	return index
 }
 
@@ -157,12 +156,13 @@ func encodeRated(t *pb.Ticket, asked Creation) (body []byte, rated *ratedTicket,
 		of[i] = theirs.add(rules, players[i].starts)
 	}
 	index := own.add(rules, starts)
-	without := &pb.Ticket{Id: t.GetId(), Owner: t.GetOwner(), Created: t.GetCreated(),
-		AttributeNames: t.GetAttributeNames(), Properties: t.GetProperties(), Trace: t.GetTrace(), Queues: t.GetQueues()}
-	if body, err = proto.Marshal(without); err != nil {
+	values, listed := t.GetAttributeValues(), t.GetPlayers()
+	t.AttributeValues, t.Players = nil, nil
+	body, err = proto.MarshalOptions{}.MarshalAppend(make([]byte, 0, 256), t) // most have less
+	if t.AttributeValues, t.Players = values, listed; err != nil {
 		return nil, nil, err
 	}
-	body, begin := appendValues(body, ticketValues, t.GetAttributeValues())
+	body, begin := appendValues(body, ticketValues, values)
 	rated.places = placesOf(index, begin)
 	if len(players) == 0 {
 		players = []ratedPlayer{{t.GetOwner(), starts, make([]int, len(index))}}
@@ -186,43 +186,48 @@ func encodeRated(t *pb.Ticket, asked Creation) (body []byte, rated *ratedTicket,
 	return body, rated, nil
 }
 
-// ratingSlots says for scripts where the bodies of a group have room for ratings; "" for none. It has lines: R and the
-// rule of a rating, S and a number of the standing, T and a ticket by its number in the group, from 1, after that P and
-// each of its players, and L and the most bytes of their last opponents.
+// ratingSlots says for scripts where the bodies of a group have room for ratings; "" for none. It has lines: the rules,
+// and for each ticket of the group what it has by them, see layout.
 func ratingSlots(batch []*creation) string {
-	var rules string
-	var text []byte
-	known := map[string]int{}
-	for n, one := range batch {
+	if !slices.ContainsFunc(batch, func(one *creation) bool { return one.rated != nil }) {
+		return ""
+	}
+	var rules, text []byte
+	var known []string
+	for _, one := range batch {
 		if one.rated == nil {
+			text = append(text, "-\n"...)
 			continue
 		}
 		for _, rule := range one.rated.rules {
-			if known[rule.GetName()] == 0 {
-				known[rule.GetName()] = len(known) + 1
-				rules += ruleLine(rule)
+			if !slices.Contains(known, rule.GetName()) {
+				known = append(known, rule.GetName())
+				rules = append(rules, ruleLine(rule)...)
 			}
 		}
-		text = append(strconv.AppendInt(append(text, "T "...), int64(n+1), 10), ' ')
-		for i, rule := range one.rated.rules {
-			text = appendPlaces(strconv.AppendInt(text, int64(known[rule.GetName()]), 10), one.rated.places[2*i:])
-		}
-		for _, p := range one.rated.players {
-			text = append(text, "\nP "...)
-			for i, start := range p.starts {
-				text = appendPlaces(strconv.AppendFloat(text, start, 'g', -1, 64), p.places[2*i:])
-			}
-			if len(p.starts) == 0 {
-				text = append(text, '-')
-			}
-			text = append(append(text, ' '), p.id...)
-		}
-		if one.rated.recent {
-			text = strconv.AppendInt(append(text, "\nL "...), ticketRecentBytes, 10)
-		}
-		text = append(text, '\n')
+		text = one.rated.layout(text, known)
 	}
-	return rules + string(text)
+	return string(append(rules, text...))
+}
+
+// layout appends what scripts get of a ticket: the numbers of its rules, from 1, with their places, the most bytes of
+// its last opponents, and for each player what it begins with, and the places.
+func (r *ratedTicket) layout(to []byte, known []string) []byte {
+	for i, rule := range r.rules {
+		to = strconv.AppendInt(to, int64(slices.Index(known, rule.GetName())+1), 10)
+		to = appendPlaces(to, r.places[2*i:])
+	}
+	if to = append(to, '|'); r.recent {
+		to = strconv.AppendInt(to, ticketRecentBytes, 10)
+	}
+	to = append(to, '|')
+	for _, p := range r.players {
+		for i, start := range p.starts {
+			to = appendPlaces(strconv.AppendFloat(to, start, 'g', -1, 64), p.places[2*i:])
+		}
+		to = append(to, '|')
+	}
+	return append(to, '\n')
 }
 
 // appendPlaces appends the places of a rule's values.
@@ -231,16 +236,23 @@ func appendPlaces(to []byte, places []int) []byte {
 	return append(strconv.AppendInt(append(to, ':'), int64(places[1]), 10), ',')
 }
 
-// ruleLine is a rule as scripts get it. The last number is 1 if players begin with an attribute, which is stored then.
+// ruleLine is a rule as scripts get it: a rating, R, or a number of a standing, S. Tabs are before the pattern of Lua
+// that finds the values where nearly all players have them, and before the rest. The last number of a rating is 1 if
+// players begin with an attribute, which is stored then.
 func ruleLine(rule writtenRule) string {
+	quoted := strings.NewReplacer(".", "%.", "-", "%-")
+	name := quoted.Replace(rule.GetName())
 	if rule.combined != "" {
-		return fmt.Sprintf("S %s %s\n", rule.GetName(), rule.combined)
+		return fmt.Sprintf("S%s\t^!%s (%%S+)\t%s\n", rule.GetName(), name, rule.combined)
 	}
 	growth, byVolatility := growthOf(rule.RatingRule)
-	season, keep := rule.GetSeason(), rule.GetKeep()
+	season, keep, usual := rule.GetSeason(), rule.GetKeep(), quoted.Replace(rule.GetSeason())
 	if season == "" {
-		season, keep = noSeason, 1
+		season, keep, usual = noSeason, 1, "%S+"
 	}
-	return fmt.Sprintf("R %s %s %.17g %.17g %.17g %.17g %.17g %.17g %s\n", rule.GetName(), season, rule.GetMean(),
-		rule.GetDeviation(), rule.GetVolatility(), growth, byVolatility, keep, flag(rule.GetStart() != ""))
+	if usual = fmt.Sprintf("^%s %s (%%S+) (%%S+)", name, usual); growth+byVolatility > 0 {
+		usual += " (%S+) %S+ (%d+)" // volatility and time
+	}
+	return fmt.Sprintf("R%s\t%s\t%s %.17g %.17g %.17g %.17g %.17g %.17g %s\n", rule.GetName(), usual, season,
+		rule.GetMean(), rule.GetDeviation(), rule.GetVolatility(), growth, byVolatility, keep, flag(rule.GetStart() != ""))
 }

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,16 +66,25 @@ func ParseRatings(stored string) (all []PlayerRating, err error) {
 
 // FormatRatings is how ratings are stored.
 func FormatRatings(all []PlayerRating) string {
-	lines := make([]string, len(all))
+	var text []byte
 	for i, r := range all {
-		season := r.Season
-		if season == "" {
-			season = noSeason
+		if i > 0 {
+			text = append(text, '\n')
 		}
-		lines[i] = fmt.Sprintf("%s %s %.17g %.17g %.17g %d %d", r.Name, season, r.Mean, r.Deviation, r.Volatility, r.Matches,
-			millis(r.Changed))
+		text = append(text, r.Name+" "+cmp.Or(r.Season, noSeason)...)
+		text = appendNumbers(text, -1, r.Mean, r.Deviation, r.Volatility)
+		text = strconv.AppendInt(append(text, ' '), int64(r.Matches), 10)
+		text = strconv.AppendInt(append(text, ' '), millis(r.Changed), 10)
 	}
-	return strings.Join(lines, "\n")
+	return string(text)
+}
+
+// appendNumbers appends numbers with so many digits, -1 for all, each after a space.
+func appendNumbers(to []byte, digits int, numbers ...float64) []byte {
+	for _, n := range numbers {
+		to = strconv.AppendFloat(append(to, ' '), n, 'g', digits, 64)
+	}
+	return to
 }
 
 // RatingModel is the model of a rating, with its parameters.

@@ -3,7 +3,6 @@ package state
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -164,32 +163,29 @@ type ResultBasis struct {
 // ReadResult reads, in one round trip, what a result of players is counted with. Errors: MatchUnknown.
 func (s *Store) ReadResult(ctx context.Context, project, id string, players []string) (*ResultBasis, error) {
 	k := keysOf(project)
-	var settings *redis.StringCmd
-	var match, ratings *redis.SliceCmd
-	var boards *redis.StringSliceCmd
-	_, _ = s.redis.Pipelined(ctx, func(p redis.Pipeliner) error { // each has its own error
-		settings, match = p.HGet(ctx, k.settings(), "b"), p.HMGet(ctx, k.result(id), playedFields()...)
-		if len(players) > 0 {
-			ratings, boards = p.HMGet(ctx, k.ratings(), players...), p.ZRange(ctx, k.boards(), 0, -1)
-		}
-		return nil
-	})
+	settings, match := hmget(ctx, k.settings(), "b"), hmget(ctx, k.result(id), playedFields()...)
+	ratings, boards := hmget(ctx, k.ratings(), players...), redis.NewStringSliceCmd(ctx, "ZRANGE", k.boards(), 0, -1)
+	cmds := []redis.Cmder{settings, match, ratings, boards}
+	if len(players) == 0 {
+		cmds = cmds[:2]
+	}
+	if err := s.shared(project).do(ctx, cmds...); err != nil {
+		return nil, unavailable(err)
+	}
 	var in replied
 	row := in.row(match)
+	basis := &ResultBasis{Settings: new(pb.ProjectSettings), Ratings: make(map[string]string, len(players)),
+		Boards: boards.Val()}
 	rated := make([]any, len(players))
-	basis := &ResultBasis{Settings: new(pb.ProjectSettings), Ratings: make(map[string]string, len(players))}
-	if ratings != nil {
+	if len(players) > 0 {
 		rated = in.row(ratings)
-		basis.Boards, in.err = boards.Val(), cmp.Or(in.err, boards.Err())
 	}
-	if in.err != nil {
-		return nil, unavailable(in.err)
-	}
-	text, err := settings.Result()
-	if err == nil {
+	text := in.text(in.row(settings)[0])
+	err := in.err
+	if err == nil && text != "" {
 		basis.Settings, err = parseSettings(text)
 	}
-	if err != nil && !errors.Is(err, redis.Nil) {
+	if err != nil {
 		return nil, unavailable(err)
 	}
 	if basis.Played, err = playedOf(id, row); err != nil {
@@ -250,7 +246,7 @@ func (s *Store) PutResult(
 		c.keys = append(c.keys, k.board(board))
 	}
 	for _, one := range ratings {
-		values, err := rank.values(one.Ratings)
+		values, err := m.values(rank, one, result)
 		if err != nil {
 			return false, err
 		}

@@ -163,6 +163,39 @@ func TestTicketsHaveRatings(t *testing.T) {
 	})
 }
 
+// A rating that does not change with the time is found wherever it is stored, and no other: a ticket has it, or what
+// players begin with.
+func TestTicketsHaveTheirRating(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		for i, c := range []struct {
+			name, season, stored string
+			keep, mean, sigma    float64
+		}{
+			{"a.b", "", "a.b - 30.5 2.25 0 1 5", 1, 30.5, 2.25},
+			{"a.b", "", "a.b s1 30.5 2.25 0 1 5", 1, 30.5, 2.25},
+			{"a.b", "", "axb - 30.5 2.25 0 1 5", 1, 25, 8},
+			{"b", "", "a.b - 30.5 2.25 0 1 5\n!b 3", 1, 25, 8},
+			{"b", "s-1", "a.b - 30.5 2.25 0 1 5\nb s-1 1.5e-3 1.25 0 1 5\n!b 3", 1, 0.0015, 1.25},
+			{"b", "s-1", "b s-1 -4 1.25 0 1 5\nc s-1 7 8 0 1 5", 1, -4, 1.25},
+			{"b", "s-1", "b sx1 27 4 0 1 5", 0.5, 26, 6},
+			{"b", "s-1", "", 1, 25, 8},
+		} {
+			player, id := fmt.Sprint("p", i), fmt.Sprint("t", i)
+			must(t, s.Rate(t.Context(), project, player, c.stored))
+			one := &pb.Ticket{Id: id, Owner: player, AttributeNames: []string{"zz"}, AttributeValues: []float64{3}}
+			_, err := s.Creator(nil).CreateAs(t.Context(), project, state.Creation{Ticket: one, Ratings: []*pb.RatingRule{
+				{Name: c.name, Season: c.season, Keep: c.keep, Mean: 25, Deviation: 8, Model: rating.TrueSkill}}})
+			must(t, err)
+			got, err := s.Ticket(t.Context(), project, id)
+			must(t, err)
+			if diff := cmp.Diff([]float64{c.mean, c.sigma, 3}, got.Body.GetAttributeValues()); diff != "" {
+				t.Errorf("%+v: %s", c, diff)
+			}
+		}
+	})
+}
+
 // A new search of a player in a match is refused, or told, as the project wants it.
 func TestSearchWhileAMatchRuns(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {

@@ -152,7 +152,7 @@ func TestNobodyJoinsAGameTwice(t *testing.T) {
 }
 
 // A game whose server sends no roster takes players again, as before there were rosters. Its first roster may lack
-// players who joined a little while ago.
+// players that joined a little while ago.
 func TestGameWithoutARosterKnowsNobody(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})

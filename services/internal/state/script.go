@@ -316,11 +316,12 @@ func (s *Store) run(ctx context.Context, c call) (any, error) {
 	return reply, unavailable(err)
 }
 
-// runAll makes all calls in one round trip, and in order when Redis knows the scripts. After an error it returns the
+// runAll makes all calls in one round trip, and in order when Redis knows the scripts. A single one, of a project,
+// shares a round trip with other callers; what it did is known even when ctx ends. After an error it returns the
 // replies before it.
-func (s *Store) runAll(ctx context.Context, calls []call) ([]any, error) {
+func (s *Store) runAll(ctx context.Context, project string, calls []call) ([]any, error) {
 	if len(calls) == 1 {
-		reply, err := s.run(ctx, calls[0])
+		reply, err := s.runShared(context.WithoutCancel(ctx), project, calls[0])
 		return []any{reply}, err
 	}
 	cmds := make([]*redis.Cmd, len(calls))

@@ -44,7 +44,7 @@ type Limits struct {
 	BackfillMemory int     `help:"Most MiB that the attributes and properties of a project's backfill tickets may take, what functions make of them included; a create or a larger one beyond it is answered 429. 0 means no limit." default:"512" name:"max-backfill-memory" group:"backfill"`
 
 	Awaited int `help:"Most matches of a project whose results are awaited, or were reported within a day; of further ones no result is taken. Each takes about 300 bytes of Redis and the ids of its players. 0 means no limit." default:"1000000" name:"max-awaited" group:"tickets"`
-	Rated   int `help:"Most players of a project who have ratings or a standing; further ones get none. Each takes about 250 bytes of Redis, up to 2 KiB with opponents, and about 3 kB for the changes of a rating by the last 32 matches. 0 means no limit." default:"5000000" name:"max-rated" group:"tickets"`
+	Rated   int `help:"Most players of a project who have ratings or a standing; further ones get none. Each takes about 4 kB of Redis with one rating and its last 32 matches, and at most 25 kB. 0 means no limit." default:"1000000" name:"max-rated" group:"tickets"`
 
 	RatingAge time.Duration `help:"Ratings and standing of a player that did not change for this long are deleted, and leaderboards in which nothing changed." name:"rating-age" default:"9600h" group:"tickets"`
 

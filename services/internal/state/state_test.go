@@ -159,6 +159,7 @@ type mirror struct {
 	shown    map[string]*pb.Backfill
 	position uint64
 	resets   int
+	claimed  []string // tickets that matches took, in order
 }
 
 func newMirror() *mirror {
@@ -185,6 +186,9 @@ func (m *mirror) Apply(changes []state.Change, position uint64) {
 			}
 		} else if c.Body == "" {
 			delete(m.waiting, c.Ticket)
+			if c.Claimed {
+				m.claimed = append(m.claimed, c.Ticket)
+			}
 		} else {
 			m.waiting[c.Ticket] = c.Body
 		}
@@ -292,7 +296,7 @@ func TestManyCreatesAtOnceAreAllStored(t *testing.T) {
 		s := open(state.Options{})
 		m := follow(t, s)
 		var last uint64
-		c := s.Creator(func(_ context.Context, _ string, position uint64) { last = max(last, position) })
+		c := s.Creator(func(_ context.Context, _ string, position uint64, _ ...string) { last = max(last, position) })
 		var all sync.WaitGroup
 		var ids []string
 		for i := range 500 {

@@ -29,7 +29,7 @@ type Ticket struct {
 	Acceptance *Acceptance
 	// Ended: it ended without a match, and its Assignment says why.
 	Ended bool
-	// endedBy names the players who deleted it, as include/ended.lua says.
+	// endedBy names the players that deleted it, as include/ended.lua says.
 	endedBy string
 	// Unserved are its queues that no config serves, if the caller looked.
 	Unserved []string
@@ -174,12 +174,12 @@ type Leaving struct {
 	Player string
 	// Keeps: a ticket that has a result stays, and is not found.
 	Keeps bool
-	// By is the player who deletes it, "" for no particular player; Service is true for a service token. If the end of the
-	// ticket is told, others can read it for the time Readable.
+	// By is the player that deletes it, "" for no particular player; Service is true for a service token. If the ticket's
+	// end is told, others can read it for the time Readable.
 	By       string
 	Service  bool
 	Readable time.Duration
-	// Decline are the players who decline the ticket's match by that, if it asks them: see Pauses.
+	// Decline are the players that decline the ticket's match by that, if it asks them: see Pauses.
 	Decline []string
 }
 

@@ -1,6 +1,7 @@
 package state_test
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -81,6 +82,98 @@ func TestCreateTakesFewRoundTrips(t *testing.T) {
 		return one
 	}, func(err error) bool { return problem.KindOf(err) == problem.Invalid })
 	took("many that are refused: the queues that there are are read once", 3)
+}
+
+// TestProjectsShareRoundTrips: what many projects create, and claim, while two round trips are under way, takes one.
+func TestProjectsShareRoundTrips(t *testing.T) {
+	s := opener(t, embeddedtest.Redis(t))(state.Options{})
+	const projects = 20
+	name := func(n int) string { return fmt.Sprint("p", n) }
+	for n := range projects { // Redis knows the projects and the scripts
+		must(t, s.Creator(nil).Create(t.Context(), name(n), ticket("first", 1)))
+	}
+	revision, terms := setUp(t, s)
+	create(t, s, "known")
+	mustClaim(t, s, terms, claim(revision, "known", "known"))
+	var trips atomic.Int64
+	var gate atomic.Pointer[chan struct{}]
+	s.OnTrips(func(int) {
+		trips.Add(1)
+		<-*gate.Load()
+	})
+	for what, step := range map[string]func(n int) error{
+		"creates": func(n int) error { return s.Creator(nil).Create(t.Context(), name(n), ticket("second", 1)) },
+		"claims": func(n int) error {
+			_, err := s.Claim(t.Context(), name(n), terms, []*state.Claim{claim(1, "m", "first")})
+			if errors.Is(err, state.ErrLeaseLost) {
+				err = nil // it ran: this one leads no project
+			}
+			return err
+		},
+	} {
+		held := make(chan struct{})
+		gate.Store(&held)
+		trips.Store(0)
+		var all sync.WaitGroup
+		for n := range projects {
+			all.Go(func() {
+				if err := step(n); err != nil {
+					t.Errorf("%s: %v", what, err)
+				}
+			})
+		}
+		until(t, "two are under way, and the others wait", func() bool {
+			return trips.Load() == 2 && s.Piped(name(0)) == projects-2
+		})
+		close(held)
+		all.Wait()
+		if n := trips.Load(); n > 4 {
+			t.Errorf("%s of %d projects took %d round trips", what, projects, n)
+		}
+	}
+}
+
+// TestResultTakesFewRoundTrips: what a result is counted with takes one round trip, and of many few.
+func TestResultTakesFewRoundTrips(t *testing.T) {
+	s := opener(t, embeddedtest.Redis(t))(state.Options{})
+	revision, terms := setUp(t, s)
+	create(t, s, "t0")
+	mustClaim(t, s, terms, awaiting(revision, "m", "t0"))
+	var trips atomic.Int64
+	held, hold := make(chan struct{}), atomic.Bool{}
+	s.OnTrips(func(int) {
+		trips.Add(1)
+		if hold.Load() {
+			<-held
+		}
+	})
+	read := func() {
+		_, err := s.ReadResult(t.Context(), project, "m", []string{"ada", "bea"})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	read()
+	if n := trips.Swap(0); n != 1 {
+		t.Errorf("one took %d round trips", n)
+	}
+	const many = 64
+	hold.Store(true)
+	var all sync.WaitGroup
+	for n := range int64(2) { // as many round trips are under way at once
+		all.Go(read)
+		until(t, "it is under way", func() bool { return trips.Load() == n+1 })
+	}
+	for range many - 2 {
+		all.Go(read)
+	}
+	until(t, "the others wait", func() bool { return s.QueuedCommands(project) == 4*(many-2) })
+	hold.Store(false)
+	close(held)
+	all.Wait()
+	if n := trips.Load(); n > 5 {
+		t.Errorf("%d took %d round trips", many, n)
+	}
 }
 
 // TestBatchesAreAbreast: of what is due, several steps are under way at a time. One after another, the first would wait

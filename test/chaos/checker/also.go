@@ -55,7 +55,7 @@ func answers(m *model, p *Promise, _ *Sums) {
 		check(c.Status, c.Op, c.From, c.Error)
 	}
 	for _, s := range m.h.Steps {
-		if s.Status == 403 { // who leads may have changed
+		if s.Status == 403 { // the leader may have changed
 			s.Status = 409
 		}
 		check(s.Status, s.Op, s.From, s.Error)

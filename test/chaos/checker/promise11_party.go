@@ -129,7 +129,7 @@ func (q *party) asked(e *edition, is func(s *history.Step) bool) bool {
 // mayBeDone reports whether a request may have been carried out: it was not refused.
 func mayBeDone(s *history.Step) bool { return s.Status < 400 || s.Status >= 500 }
 
-// checkChange checks who joined and left, and who leads, from one edition to the next.
+// checkChange checks joins, leaves and the leader, from one edition to the next.
 func (m *model) checkChange(p *Promise, q *party, a, b *edition, changes map[string]int) {
 	var stayed, joined []string
 	for _, player := range b.Members {
@@ -276,7 +276,7 @@ func (m *model) searches() map[string][]*ticket {
 	return all
 }
 
-// checkSearches checks the tickets of a party: each has exactly the members, who were ready, one at a time, and none is
+// checkSearches checks the tickets of a party: each has exactly the members, all ready, one at a time, and none is
 // matched after one of its members has left.
 func (m *model) checkSearches(p *Promise, q *party, tickets []*ticket, changes map[string]int) {
 	of := map[string]*edition{}

@@ -119,7 +119,7 @@ type Call struct {
 	Bytes int `json:"bytes,omitempty"`
 	// Configs are the configs whose pools have the ticket of a create, if their matches need nothing but two tickets.
 	Configs []string `json:"configs,omitempty"`
-	// Key is the Idempotency-Key of a create, and Player who it is for, if that is not the player of its number.
+	// Key is the Idempotency-Key of a create, and Player its owner, if that is not the player of its number.
 	Key    string `json:"key,omitempty"`
 	Player string `json:"player,omitempty"`
 	// Ticket is "" when a create has no answer.
@@ -150,7 +150,7 @@ type Step struct {
 	Player  string `json:"player"`
 	// Party is "" if the request names none and has no answer.
 	Party string `json:"party,omitempty"`
-	// Other is the member who is kicked, or is to lead.
+	// Other is the member that is kicked, or is to lead.
 	Other string `json:"other,omitempty"`
 	// Revision is 0 if the answer has no party. The others are what it says of that revision: Members are the oldest
 	// first, Unready are the members that are not ready, and Ticket is the search's, "" if there is none.

@@ -8,8 +8,8 @@ import (
 	"matchmaker.dev/services/test/quality/world"
 )
 
-// Bound is the best case of each player alone, who knows who will come, under the demands of a game: means over
-// players, and the part of them who leave in any case. No engine that keeps to the demands has less wait or fewer
+// Bound is the best case of each player alone, as if all arrivals were known, under the demands of a game: means over
+// players, and the part of them that leaves in any case. No engine that keeps to the demands has less wait or fewer
 // players that leave. The spread is the mean over all that can have a match: an engine that lets players with few
 // companions leave may have less.
 type Bound struct{ Wait, Spread, Abandoned float64 }

@@ -13,7 +13,7 @@ import (
 type Measures struct {
 	game *world.Game
 
-	// Of players who were measured.
+	// Of players that were measured.
 	Players, Abandoned int
 	Waits              Sample
 	Deciles            [10]Group

@@ -1,4 +1,4 @@
-// Package world generates players who come to play: their skill, parties, roles, pings, and how long they wait before
+// Package world generates players that come to play: their skill, parties, roles, pings, and how long they wait before
 // they leave. A world and a seed give the same players again. The numbers are calibrated on published figures, which
 // docs/quality.md names.
 package world

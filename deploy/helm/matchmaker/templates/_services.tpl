@@ -18,6 +18,7 @@ those that do not exist, too, as the contract has it.
 config ^/[^/]+/matchmaking/api/v1/configs(/.*)?$
 config ^/[^/]+/matchmaking/api/v1/settings(/.*)?$
 config ^/[^/]+/matchmaking/api/v1/changes$
+config ^/[^/]+/matchmaking/api/v1/simulations(/.*)?$
 config ^/[^/]+/matchmaking/api/v1/webhooks(/.*)?$
 registry ^/[^/]+/matchmaking/api/v1/functions(/.*)?$
 allocator ^/[^/]+/matchmaking/api/v1/servers(/.*)?$

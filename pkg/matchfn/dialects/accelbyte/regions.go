@@ -6,20 +6,17 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
+// regional are the members that limit latencies.
+var regional = []string{"region_latency_initial_range_ms", "region_expansion_rate_ms", "region_expansion_range_ms",
+	"region_latency_max_ms", "region_latency_rule_weight", "disable_bidirectional_latency_after_ms"}
+
 func regions(r *lenient.Reader, o *lenient.Object) Regions {
 	g := Regions{At: o.Node}
-	for _, f := range []struct {
-		name string
-		to   **float64
-	}{
-		{"region_latency_initial_range_ms", &g.Initial}, {"region_expansion_rate_ms", &g.Rate},
-		{"region_expansion_range_ms", &g.Range}, {"region_latency_max_ms", &g.Max},
-		{"region_latency_rule_weight", &g.Weight}, {"disable_bidirectional_latency_after_ms", &g.OneSided},
-	} {
-		if *f.to = o.Number(f.name); *f.to != nil && (**f.to < 0 || **f.to > maxMillis) {
-			r.Fail(o.Node, "%q must be from 0 to %v", f.name, maxMillis)
-		} else if *f.to != nil && **f.to == 0 && f.to != &g.Weight {
-			*f.to = nil
+	for i, to := range []**float64{&g.Initial, &g.Rate, &g.Range, &g.Max, &g.Weight, &g.OneSided} {
+		if *to = o.Number(regional[i]); *to != nil && (**to < 0 || **to > maxMillis) {
+			r.Fail(o.Node, "%q must be from 0 to %v", regional[i], maxMillis)
+		} else if *to != nil && **to == 0 && to != &g.Weight {
+			*to = nil
 		}
 	}
 	return g

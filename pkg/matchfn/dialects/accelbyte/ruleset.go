@@ -59,7 +59,8 @@ type Rule struct {
 	Criteria  string
 	Reference float64
 	Weight    float64
-	Scale     float64 // normalizationMax, or 0
+	Scale     float64 // normalizationMax, or else max, or 0
+	Max       float64 // 0 if there is none
 	Balancing *bool
 	// Steps are what flexing rules make of the reference, by their duration.
 	Steps []Step
@@ -99,6 +100,7 @@ func Parse(node *document.Node) (*RuleSet, error) {
 		Name: "name", Marks: Marks(), Around: []string{"data", "rule_set", "match_ruleset"},
 		Members: append(Marks(), "flexing_rule", "flexing_rules", "alliance_flexing_rule", "alliance_flexing_rules",
 			"match_options"),
+		Beside: append(slices.Clone(regional), "blocked_player_option"), // of a channel
 	})
 	set := &RuleSet{Name: name, On: map[string]bool{}}
 	set.At = node
@@ -264,17 +266,20 @@ func matching(r *lenient.Reader, n *document.Node) *Rule {
 	if w := o.Number("weight"); w != nil {
 		rule.Weight = *w
 	}
+	if m := o.Number("max"); m != nil {
+		rule.Max, rule.Scale = *m, *m
+	}
 	if s := o.Number("normalizationMax"); s != nil {
 		rule.Scale = *s
 	}
-	if rule.Weight < 0 || rule.Scale < 0 {
-		r.Fail(n, "weight and normalizationMax must not be negative")
+	if rule.Weight < 0 || rule.Scale < 0 || rule.Max < 0 {
+		r.Fail(n, "weight, max and normalizationMax must not be negative")
 	}
 	if b := o.Get("isForBalancing"); b != nil {
 		balancing := r.Bool(b)
 		rule.Balancing = &balancing
 	}
-	o.Done("useLatestTicketData", "max")
+	o.Done("useLatestTicketData")
 	return rule
 }
 

@@ -158,7 +158,11 @@ func (x *translator) rule(rule *Rule, i int) {
 			Name: "balanced " + rule.Attribute, Weight: 1, Scale: scale, Amount: t.TeamGap(rules.StatAverage, value),
 		})
 	}
-	x.Say(rule.At, rule.Attribute, t.Exact, "a player without the attribute counts as 0, as in AccelByte's published code")
+	verdict, why := t.Exact, "a player without the attribute counts as 0, as in AccelByte's published code"
+	if rule.Max > 0 {
+		verdict, why = t.Stricter, why+"; values above max are compared as they are, and AccelByte may take max for them"
+	}
+	x.Say(rule.At, rule.Attribute, verdict, "%s", why)
 }
 
 // balancing reports whether teams are balanced by a rule: if none says so, by the first of a distance.

@@ -324,8 +324,9 @@ type Envelope struct {
 	Name string
 	// Marks are members that a rule set has, and what has one is one.
 	Marks []string
-	// Around are members that a rule set is in. What Members are of it must not be beside them.
-	Around, Members []string
+	// Around are members that a rule set is in. What Members are of it must not be beside them; what Beside are there are
+	// its own.
+	Around, Members, Beside []string
 }
 
 // mostAround is how many objects, lists and texts there are around a rule set at most.
@@ -334,6 +335,7 @@ const mostAround = 10
 // Open takes a rule set out of what is around it: members of some names, lists and texts, and any object with one
 // member that has a rule set in it. It returns what it is called. Of several rule sets it takes none.
 func (r *Reader) Open(n *document.Node, e Envelope) (in *document.Node, called string) {
+	var beside []document.Member
 	for r.err == nil {
 		if of := Member(n, e.Name); of != nil && of.Kind == document.String {
 			called = of.Text
@@ -355,10 +357,16 @@ func (r *Reader) Open(n *document.Node, e Envelope) (in *document.Node, called s
 			for _, m := range n.Members {
 				if o.named(m.Name, e.Members) && m.Kind != document.Null {
 					r.Fail(m.Node, "%q is not known here", m.Name)
+				} else if o.named(m.Name, e.Beside) {
+					beside = append(beside, m)
 				}
 			}
 			n = inner
 		case Member(n, e.Marks...) != nil:
+			if len(beside) > 0 {
+				whole := *n
+				whole.Members, n = slices.Concat(n.Members, beside), &whole
+			}
 			return n, called
 		default:
 			holding := slices.DeleteFunc(Inside(n), func(one *document.Node) bool { return !Holds(one, e.Marks, mostAround) })

@@ -190,7 +190,7 @@ func rule(r *lenient.Reader, n *document.Node, kind string) *Rule {
 		attribute(r, o, rule)
 		rule.MinIntersection = need("MinIntersectionSize")
 	case "RegionSelectionRule":
-		rule.Path, rule.MaxLatency = o.Name("Path"), need("MaxLatency")
+		rule.Path, rule.MaxLatency = path(r, o, n), need("MaxLatency")
 	case "TeamDifferenceRule":
 		attribute(r, o, rule)
 		rule.Difference = need("Difference", "MaxDifference")
@@ -202,13 +202,20 @@ func rule(r *lenient.Reader, n *document.Node, kind string) *Rule {
 	return rule
 }
 
+// path reads the name of an attribute, which may be a path of JSON.
+func path(r *lenient.Reader, o *lenient.Object, at *document.Node) string {
+	name := strings.TrimPrefix(o.Name("Path"), "$.")
+	if name == "" {
+		r.Fail(at, "its Path names no attribute")
+	}
+	return name
+}
+
 // attribute reads which attribute a rule is about.
 func attribute(r *lenient.Reader, o *lenient.Object, rule *Rule) {
 	if n := o.Need("Attribute"); n != nil {
 		a := r.Object(n)
-		if rule.Path = strings.TrimPrefix(a.Name("Path"), "$."); rule.Path == "" {
-			r.Fail(n, "its Path names no attribute")
-		}
+		rule.Path = path(r, a, n)
 		rule.FromEntity = a.Word("Source", "User", "User", "PlayerEntity") == "PlayerEntity"
 		a.Done()
 	}

@@ -60,10 +60,17 @@ type Range struct {
 	Relaxations []Relaxation
 }
 
+// kept are members of queues and pools that say nothing about matches. The service adds some to what it keeps.
+var kept = []string{"enabled", "id", "$comment", "projectId", "environmentId", "createdAt", "updatedAt"}
+
+// wholeMatch is the scope of ages that rules have, if they name no other one.
+const wholeMatch = "Match"
+
 // Relaxation is what changes at an age.
 type Relaxation struct {
 	Type  string // RangeControl.ReplaceMin, RuleControl.Enable, RuleControl.Disable or ReferenceControl.Replace
 	Age   string // Youngest, Oldest or Average
+	Scope string // whose age: Match, Team or Ticket
 	After float64
 	Value *document.Node
 	At    *document.Node
@@ -137,7 +144,7 @@ func (r *reader) queue(node *document.Node, pool string) *Queue {
 		}
 	}
 	r.asked(q, pool)
-	o.Done("$schema", "enabled", "id", "matchmakerId", "$comment")
+	o.Done(slices.Concat(kept, []string{"$schema", "matchmakerId"})...)
 	return q
 }
 
@@ -172,7 +179,7 @@ func (r *reader) pool(n *document.Node) *Pool {
 			p.Name = name
 		}
 	}
-	o.Done("enabled", "matchHosting", "id", "$comment")
+	o.Done(slices.Concat(kept, []string{"matchHosting"})...)
 	return p
 }
 
@@ -234,6 +241,9 @@ func (r *reader) span(n *document.Node, most int) Range {
 			r.Fail(relaxed.At, "has the ageType %s, and the first relaxation %s: those of a range must have the same",
 				relaxed.Age, first.Age)
 		}
+		if relaxed.Scope != wholeMatch {
+			r.Fail(relaxed.At, "has the ageScope %s, and a range follows that of the match", relaxed.Scope)
+		}
 		if v := r.Number(relaxed.Value); v < 0 || v > float64(most) || v != float64(int(v)) {
 			r.Fail(relaxed.At, "value must be a whole number from 0 to %d", most)
 		}
@@ -249,6 +259,7 @@ func (r *reader) relaxations(o *lenient.Object, types ...string) []Relaxation {
 		step := r.Object(n)
 		x := Relaxation{Type: step.Word("type", "", types...), At: n}
 		x.Age = step.Word("ageType", "Oldest", "Youngest", "Oldest", "Average")
+		x.Scope = step.Word("ageScope", wholeMatch, wholeMatch, "Team", "Ticket")
 		if after := step.Need("atSeconds"); after != nil {
 			if x.After = r.Number(after); x.After < 0 || x.After > maxSeconds {
 				r.Fail(after, "must be from 0 to %d", maxSeconds)
@@ -257,7 +268,7 @@ func (r *reader) relaxations(o *lenient.Object, types ...string) []Relaxation {
 		if x.Value = step.Get("value"); x.Value == nil && x.Type == types[0] {
 			r.Fail(n, "%q is missing", "value")
 		}
-		step.Done("ageScope")
+		step.Done()
 		all = append(all, x)
 	}
 	return all
@@ -265,9 +276,12 @@ func (r *reader) relaxations(o *lenient.Object, types ...string) []Relaxation {
 
 func (r *reader) rule(n *document.Node) *Rule {
 	o := r.Object(n)
-	rule := &Rule{Name: o.Name("name"), Source: o.Name("source"), At: n}
+	rule := &Rule{Source: o.Name("source"), At: n}
 	rule.Type = o.Word("type", "", "Difference", "DoubleDifference", "Equality", "LessThan", "LessThanEqual",
 		"GreaterThan", "GreaterThanEqual", "InList", "Intersection")
+	if rule.Name = rule.Type; lenient.Member(n, "name") != nil { // the documentation shows rules without
+		rule.Name = o.Name("name")
+	}
 	rule.Reference, rule.Overlap = o.Get("reference"), o.Number("overlap")
 	r.List(rule.Reference, maxValues)
 	rule.Not, rule.Enabled = o.Bool(false, "not"), o.Bool(true, "enableRule")

@@ -95,6 +95,9 @@ func (rule *Rule) relaxed(types ...string) ([]Relaxation, error) {
 	all := sorted(rule.Relaxations)
 	all = slices.DeleteFunc(all, func(r Relaxation) bool { return !slices.Contains(types, r.Type) })
 	for _, r := range all {
+		if r.Scope != wholeMatch {
+			return all, r.At.Errorf("has the ageScope %s, and our rules follow the ages of the match", r.Scope)
+		}
 		if r.Age != all[0].Age {
 			return all, r.At.Errorf("has the ageType %s, and another relaxation of its kind %s: they must have the same",
 				r.Age, all[0].Age)

@@ -111,7 +111,7 @@ func (g *game) joins() error {
 	return nil
 }
 
-// open looks at the places that stay open in a game. They must still be places for players who may come.
+// open looks at the places that stay open in a game. They must still be places for players that may come.
 func (g *game) open() error {
 	if g.running == nil {
 		return nil

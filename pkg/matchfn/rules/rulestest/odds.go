@@ -6,7 +6,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
-// side is a team as odds look at it: the skills of the players who count, and their deviations.
+// side is a team as odds look at it: the skills of the players that count, and their deviations.
 type side struct{ skills, deviations []float64 }
 
 // odds are the worst of any two teams: one number, or none.

@@ -42,6 +42,10 @@ class FakeService final : public Transport {
   void offer(const std::vector<std::string>& players, double seconds = 20, const FakeMatch& match = {});
   /** A player accepts or declines the match that asks, as its client may. */
   void answer(const std::string& player, bool accept);
+  /** The running games that servers fill, as they were told last. */
+  std::vector<api::BackfillTicket> games() const;
+  /** Players join the running game that was created last, when its server approves next. */
+  void join(const std::vector<std::string>& players);
   /** A player's ticket ends without a match: abandoned, unserved, … */
   void end(const std::string& player, const std::string& reason);
 

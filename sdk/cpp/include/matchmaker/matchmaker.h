@@ -6,6 +6,7 @@
 
 #include "matchmaker/api.h"
 #include "matchmaker/error.h"
+#include "matchmaker/latency.h"
 #include "matchmaker/transport.h"
 
 /**
@@ -60,6 +61,8 @@ struct Options {
   Transport* transport = nullptr;
   /** Keeps what `restore` goes on with after a crash; may be null. */
   Storage* storage = nullptr;
+  /** Measures latencies by UDP; systemUdp() is one. Otherwise it is HTTP. */
+  std::shared_ptr<Udp> udp;
   /** For tests. */
   Clock clock;
   /** From 0 to below 1, for tests. */
@@ -74,8 +77,9 @@ struct Values {
   std::map<std::string, Json> values;
   /** Bytes for the match function. */
   std::map<std::string, std::string> properties;
-  /** The player's latencies to regions, as rules expect them, and what proves them. */
+  /** The player's latencies to regions, as rules expect them. */
   std::map<std::string, double> latencies;
+  /** What proves latencies to the service: `receipts` of what `Matchmaker::measure` found. */
   std::vector<std::string> receipts;
 };
 
@@ -217,6 +221,7 @@ class Party {
 class Matchmaker {
  public:
   using OnParty = std::function<void(const Result<std::shared_ptr<Party>>&)>;
+  using OnLatencies = std::function<void(const Result<std::vector<Latency>>&)>;
 
   explicit Matchmaker(Options o);
   ~Matchmaker();
@@ -250,6 +255,12 @@ class Matchmaker {
   /** The player's party, null if there is none. */
   void party(OnParty done);
 
+  /**
+   * How far each region is from this device. It is measured where that is not known of the network, and kept for half of
+   * the time that the service believes receipts.
+   */
+  void measure(const MeasureOptions& o, OnLatencies done);
+
   /** The app goes to the background: nothing is asked until it comes back. */
   void suspend();
   /** The app is back: whatever is awaited is asked for at once. */
@@ -266,7 +277,7 @@ class Matchmaker {
   }
   void sendAny(AnyRequest request, std::function<void(const Result<Json>&)> done);
 
-  /** For what else is built on it: servers, measuring. */
+  /** For what else is built on it: servers. */
   const std::shared_ptr<Connection>& connection() const { return connection_; }
 
  private:

@@ -1,4 +1,4 @@
-# Searches a match as soon as the scene begins, and goes on with one that a crash left.
+# Searches a match as soon as the scene begins.
 extends Node
 
 @export var url = "http://127.0.0.1:8080"
@@ -8,12 +8,8 @@ extends Node
 func _ready():
 	Matchmaker.token_needed.connect(_token_needed)
 	Matchmaker.open(url, project)
-	Matchmaker.restore()
-	var found = await Matchmaker.restored
-	var search = found[0] if found[0] != null else Matchmaker.search({"attributes": {"skill": 1200}})
+	var search = Matchmaker.search({"attributes": {"skill": 1200}})
 	search.updated.connect(_updated)
-	if search.has_ended(): # it has a match already
-		_updated(search.current)
 
 func _token_needed(_why):
 	Matchmaker.set_token(token)

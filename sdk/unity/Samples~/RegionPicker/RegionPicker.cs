@@ -2,11 +2,9 @@ using Matchmaking;
 using Matchmaking.Unity;
 using System.Collections.Generic;
 using System.Linq;
-using System.Threading.Tasks;
 using UnityEngine;
 
-/// <summary>Measures how far the regions are, and searches a match in the queue of the region that is picked. WebGL has
-/// no UDP: there, let the player pick without measuring.</summary>
+/// <summary>Measures how far the regions are, and searches a match in the queue of the region that is picked.</summary>
 public sealed class RegionPicker : MonoBehaviour
 {
     public string url = "http://127.0.0.1:8080";
@@ -24,8 +22,7 @@ public sealed class RegionPicker : MonoBehaviour
         }).Matchmaker;
         try
         {
-            var regions = await matchmaker.SendAsync(Matchmaking.Api.Requests.ListRegions());
-            measured = await Task.Run(() => Latency.Measure(regions.All)); // it waits, and the game goes on
+            measured = await matchmaker.MeasureAsync(); // kept: another call measures only when they are old
             foreach (var l in measured) Debug.Log(l.Region + ": " + l.Rtt + " ms");
         }
         catch (MatchmakingException e)

@@ -8,6 +8,6 @@ public class Matchmaking : ModuleRules
 		PCHUsage = PCHUsageMode.NoPCHs;
 		bUseUnity = false;
 		PublicDependencyModuleNames.AddRange(new string[] { "Core", "CoreUObject", "Engine" });
-		PrivateDependencyModuleNames.AddRange(new string[] { "HTTP" });
+		PrivateDependencyModuleNames.AddRange(new string[] { "HTTP", "Sockets" });
 	}
 }

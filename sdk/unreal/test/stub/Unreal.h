@@ -67,6 +67,7 @@ class FString {
 template <class T> class TArray : public std::vector<T> {
  public:
   using std::vector<T>::vector;
+  void Add(const T& one) { this->push_back(one); }
 };
 template <class K, class V> struct TPair {
   K Key;
@@ -85,6 +86,7 @@ template <class T, ESPMode = ESPMode::ThreadSafe> class TSharedPtr {
   template <class U, ESPMode M> TSharedPtr(const TSharedPtr<U, M>& other) : of_(other.std()) {}
   bool IsValid() const { return of_ != nullptr; }
   T* operator->() const { return of_.get(); }
+  T& operator*() const { return *of_; }
   const std::shared_ptr<T>& std() const { return of_; }
 
  private:
@@ -249,6 +251,56 @@ class FArchive {
   virtual ~FArchive() = default;
   virtual void Serialize(void*, int64) {}
 };
+
+// Sockets, which are real below, too.
+using FName = std::string;
+inline const FName NAME_None, NAME_DGram = "DGram";
+struct FNetworkProtocolTypes {
+  inline static const FName IPv4 = "IPv4", IPv6 = "IPv6";
+};
+enum class EAddressInfoFlags { Default };
+enum class ESocketWaitConditions { WaitForRead };
+enum class EAsyncExecution { Thread };
+struct ESocketType {
+  enum Type { SOCKTYPE_Datagram };
+};
+struct FTimespan {
+  double milliseconds;
+  static FTimespan FromMilliseconds(double of) { return {of}; }
+};
+struct FInternetAddr {
+  std::string address;  // a sockaddr
+  FName family;
+  FName GetProtocolType() const { return family; }
+};
+struct FAddressInfoResultData {
+  TSharedRef<FInternetAddr> Address;
+};
+struct FAddressInfoResult {
+  TArray<FAddressInfoResultData> Results;
+};
+class FSocket {
+ public:
+  explicit FSocket(int of) : of_(of) {}
+  ~FSocket();
+  bool Connect(const FInternetAddr& to);
+  bool Send(const uint8* bytes, int32 count, int32& sent);
+  bool Wait(ESocketWaitConditions, FTimespan of);
+  bool Recv(uint8* bytes, int32 size, int32& read);
+
+ private:
+  int of_;
+};
+#define PLATFORM_SOCKETSUBSYSTEM TEXT("STUB")
+class ISocketSubsystem {
+ public:
+  static ISocketSubsystem* Get(const FString& name);
+  FAddressInfoResult GetAddressInfo(const TCHAR* host, const TCHAR* service, EAddressInfoFlags, const FName&,
+                                    ESocketType::Type);
+  FSocket* CreateSocket(const FName& type, const FString& description, const FName& family);
+  void DestroySocket(FSocket* of) { delete of; }
+};
+template <class F> void Async(EAsyncExecution, F job) { std::thread(std::move(job)).detach(); }
 
 class IHttpRequest;
 class IHttpResponse {

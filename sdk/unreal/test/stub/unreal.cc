@@ -1,5 +1,10 @@
 #include "Unreal.h"
 
+#include <netdb.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include "MatchmakerTransport.h"
 
 std::string stubUtf8(const TCHAR* text) {
@@ -97,3 +102,45 @@ void IHttpRequest::onEnd(const std::string& failure) {
 
 /** The driver's transport. */
 std::unique_ptr<matchmaker::Transport> unrealTransport() { return std::make_unique<FMatchmakerTransport>(); }
+
+FSocket::~FSocket() { ::close(of_); }
+bool FSocket::Connect(const FInternetAddr& to) {
+  const auto* address = reinterpret_cast<const sockaddr*>(to.address.data());
+  return ::connect(of_, address, static_cast<socklen_t>(to.address.size())) == 0;
+}
+bool FSocket::Send(const uint8* bytes, int32 count, int32& sent) {
+  sent = static_cast<int32>(::send(of_, bytes, static_cast<size_t>(count), 0));
+  return sent >= 0;
+}
+bool FSocket::Wait(ESocketWaitConditions, FTimespan of) {
+  pollfd p{of_, POLLIN, 0};
+  return ::poll(&p, 1, static_cast<int>(of.milliseconds) + 1) > 0;
+}
+bool FSocket::Recv(uint8* bytes, int32 size, int32& read) {
+  read = static_cast<int32>(::recv(of_, bytes, static_cast<size_t>(size), 0));
+  return read >= 0;
+}
+ISocketSubsystem* ISocketSubsystem::Get(const FString&) {
+  static ISocketSubsystem all;
+  return &all;
+}
+FAddressInfoResult ISocketSubsystem::GetAddressInfo(const TCHAR* host, const TCHAR* service, EAddressInfoFlags, const FName&,
+                                                    ESocketType::Type) {
+  FAddressInfoResult to;
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_DGRAM;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(stubUtf8(host).c_str(), stubUtf8(service).c_str(), &hints, &found) != 0) return to;
+  for (const addrinfo* a = found; a != nullptr; a = a->ai_next) {
+    FInternetAddr one;
+    one.address.assign(reinterpret_cast<const char*>(a->ai_addr), a->ai_addrlen);
+    one.family = a->ai_family == AF_INET ? FNetworkProtocolTypes::IPv4 : FNetworkProtocolTypes::IPv6;
+    to.Results.push_back({MakeShared<FInternetAddr>(one)});
+  }
+  freeaddrinfo(found);
+  return to;
+}
+FSocket* ISocketSubsystem::CreateSocket(const FName&, const FString&, const FName& family) {
+  const int of = ::socket(family == FNetworkProtocolTypes::IPv4 ? AF_INET : AF_INET6, SOCK_DGRAM, 0);
+  return of < 0 ? nullptr : new FSocket(of);
+}

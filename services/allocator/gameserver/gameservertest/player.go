@@ -27,8 +27,8 @@ func Hello(ctx context.Context, address, ticket string) (*gameserver.Welcome, er
 	return ask(ctx, address, "hello", ticket)
 }
 
-// Meet is Hello for a player who joins a running game. The server learns of the ticket from the answer to its approval,
-// which may come after the player got the connection. So Meet asks again, until the server knows the ticket or ctx
+// Meet is Hello for a player that joins a running game. The server learns of the ticket by its approval, whose answer
+// may come after the player got the connection. So Meet asks again, until the server knows the ticket or ctx
 // ends.
 func Meet(ctx context.Context, address, ticket string) (*gameserver.Welcome, error) {
 	for {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"matchmaker.dev/pkg/client"
 )
@@ -23,9 +24,12 @@ func Number(f float64) string {
 func MB(n int) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
 
 // Plural writes how many there are of something.
-func Plural[N int | int64](n N, of string) string {
-	if n == 1 {
+func Plural[N int | int64 | uint64](n N, of string) string {
+	switch {
+	case n == 1:
 		return "1 " + of
+	case strings.HasSuffix(of, "ch"):
+		of += "e"
 	}
 	return fmt.Sprintf("%d %ss", n, of)
 }

@@ -28,7 +28,7 @@ const (
 	maxCapture = 2 * capture.MaxSent
 )
 
-// Bus is what an Asker needs of the bus: a *bus.Bus.
+// Bus is what a Requester needs of the bus: a *bus.Bus.
 type Bus interface {
 	StartRun(ctx context.Context, r *pb.RunRequest, parts func(bus.Part)) (*bus.Run, error)
 }

@@ -13,7 +13,7 @@
 //	16 bytes    authenticator of all before
 //
 // Digest and authenticator are HMAC-SHA256, cut, with a key that the region's beacon shares with the service. A
-// signature that anybody could verify takes forty times as long to make, and two hundred times as long to verify.
+// signature by a public key takes forty times as long to make, and two hundred times as long to verify.
 // The network is the /24 of an IPv4 address and the /48 of an IPv6 address: what providers give to one site or one
 // gateway of many phones. Without the key no network of a digest is found by trying all.
 package receipt

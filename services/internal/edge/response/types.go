@@ -56,8 +56,8 @@ type CreatedTicket struct {
 	Players []Player `json:"players,omitempty"`
 	// The queues that the ticket waits in, sorted. Left out when there are none.
 	Queues []string `json:"queues,omitempty"`
-	// Those of the ticket's queues that no config serves at present: nobody matches the ticket there. Left out when
-	// there are none, and when the ticket has a result.
+	// The ticket's queues that no config serves at present: no config matches the ticket there. Left out when there
+	// are none, and when the ticket has a result.
 	UnservedQueues []string `json:"unservedQueues,omitempty"`
 	// The match without a result that a player of the ticket is in, where the settings tell it.
 	Running string `json:"running,omitzero"`
@@ -121,8 +121,8 @@ type Ticket struct {
 	Players []Player `json:"players,omitempty"`
 	// The queues that the ticket waits in, sorted. Left out when there are none.
 	Queues []string `json:"queues,omitempty"`
-	// Those of the ticket's queues that no config serves at present: nobody matches the ticket there. Left out when
-	// there are none, and when the ticket has a result.
+	// The ticket's queues that no config serves at present: no config matches the ticket there. Left out when there
+	// are none, and when the ticket has a result.
 	UnservedQueues []string    `json:"unservedQueues,omitempty"`
 	Acceptance     *Acceptance `json:"acceptance,omitzero"`
 	Estimate       *Estimate   `json:"estimate,omitzero"`
@@ -176,11 +176,11 @@ type Assignment struct {
 type ProjectSettings struct {
 	Tickets    *TicketRules     `json:"tickets,omitzero"`
 	Acceptance *AcceptanceRules `json:"acceptance,omitzero"`
-	// Who sets an attribute of tickets, by its name; `*` stands for all names that are not here. Without `*`,
-	// everybody sets those. At most 256.
+	// Who sets an attribute of tickets, by its name; `*` stands for all names that are not here. Without `*`, all
+	// callers set those. At most 256.
 	Attributes map[string]AttributeRule `json:"attributes,omitzero"`
-	// Who sets a property of tickets, by its name; `*` stands for all names that are not here. Without `*`, everybody
-	// sets those. At most 256.
+	// Who sets a property of tickets, by its name; `*` stands for all names that are not here. Without `*`, all
+	// callers set those. At most 256.
 	Properties map[string]PropertyRule `json:"properties,omitzero"`
 	// Ratings that results of matches give to players, by their names: 1 to 64 letters, digits, `.`, `_` and `-`. At
 	// most 4. The tickets of a player have it as the attributes NAME and NAME.sigma; clients do not set these.
@@ -364,16 +364,16 @@ type PerPlayer struct {
 	WhenReached string `json:"whenReached,omitzero"`
 }
 
-// Silence: A ticket that waits ends, as `unheard`, when nobody asked for it for so long. Every GET, held request and
-// stream of events asks; so do GETs of a party for its search.
+// Silence: A ticket that waits ends, as `unheard`, when no request asked for it for so long. Every GET, held request
+// and stream of events asks; so do GETs of a party for its search.
 type Silence struct {
-	// For how long nobody may ask.
+	// How long it waits without a request.
 	Seconds int `json:"seconds"`
 }
 
 // AttributeRule: Who sets an attribute.
 type AttributeRule struct {
-	// `client`: everybody. `service`: service tokens. `claim`: the service takes it from the player's token, or a
+	// `client`: all callers. `service`: service tokens. `claim`: the service takes it from the player's token, or a
 	// service token sets it. `beacon`: the service takes it from the receipts of beacons, or a service token sets it.
 	// A player's token that sets what is not its own to set is answered 403.
 	SetBy string `json:"setBy"`
@@ -387,7 +387,7 @@ type AttributeRule struct {
 
 // PropertyRule: Who sets a property.
 type PropertyRule struct {
-	// `client`: everybody. `service`: service tokens. `claim`: the service takes it from the player's token, or a
+	// `client`: all callers. `service`: service tokens. `claim`: the service takes it from the player's token, or a
 	// service token sets it; not for `*`. `beacon`: the service takes it from the receipts of beacons, or a service
 	// token sets it; not for `*`. The property is an object of the round trips in milliseconds by region. A player's
 	// token that sets what is not its own to set is answered 403.
@@ -537,7 +537,7 @@ type Matchmaking struct {
 }
 
 // AcceptanceRule: Asks the players of each match whether they accept it. No server is allocated before all did, and no
-// running game (backfill) learns of them. Without it nobody is asked.
+// running game (backfill) learns of them. Without it players are not asked.
 type AcceptanceRule struct {
 	// For how long they may answer.
 	Seconds int `json:"seconds"`
@@ -665,11 +665,11 @@ type QueueList struct {
 	Queues  []Queue `json:"queues"`
 }
 
-// Queue: A queue, and who waits in it. A ticket of several queues counts in each.
+// Queue: A queue, and how many wait in it. A ticket of several queues counts in each.
 type Queue struct {
 	// Empty for the tickets without queues.
 	Queue string `json:"queue"`
-	// The configs that serve it. Where there is none, nobody matches its tickets.
+	// The configs that serve it. Without one, its tickets are not matched.
 	Configs []string `json:"configs"`
 	Tickets int64    `json:"tickets"`
 	Players int64    `json:"players"`
@@ -743,8 +743,8 @@ type Event struct {
 	Measures map[string]float64 `json:"measures,omitzero"`
 	// How far those attributes differ in a match that the config's `report` names, as far as two tickets have them.
 	Attributes map[string]Difference `json:"attributes,omitzero"`
-	// The subject of the token with which somebody changed the function, or the config that served the queue; absent
-	// if the service did.
+	// The subject of the token that changed the function, or the config that served the queue; absent if the service
+	// did.
 	By string `json:"by,omitzero"`
 	// Grows with each event of the project.
 	Position uint64 `json:"position"`
@@ -759,7 +759,7 @@ type EventTeam struct {
 	Tickets int    `json:"tickets"`
 }
 
-// Arrival: A ticket that was created. Properties are absent if there are none, or nobody asked for them.
+// Arrival: A ticket that was created. Properties are absent if there are none, or the request did not ask for them.
 type Arrival struct {
 	Attributes map[string]float64 `json:"attributes"`
 	// Values that only match functions understand, as canonical Base64 with padding. At most 64, with names of at most
@@ -1007,8 +1007,7 @@ type MatchReportRow struct {
 	Upload int64  `json:"upload,omitzero"`
 	Queue  string `json:"queue,omitzero"`
 	Region string `json:"region,omitzero"`
-	// How many players the ticket has, and of a match, that of its largest party; 6 is 6 or more. Absent if nobody
-	// knows.
+	// How many players the ticket has, and of a match, its largest party; 6 is 6 or more. Absent if it is not known.
 	Party int `json:"party,omitzero"`
 	// When the slot began in which they were made.
 	Slot     string         `json:"slot,omitzero"`
@@ -1247,6 +1246,49 @@ type CheckedConfig struct {
 	// Whether there is no such config yet.
 	Creates  bool         `json:"creates"`
 	Warnings []Validation `json:"warnings"`
+}
+
+// Simulation: A config that is tried on the last hour.
+type Simulation struct {
+	ID string `json:"id"`
+	// The identifier of the config.
+	Config string `json:"config"`
+	State  string `json:"state"`
+	// From 0 to 1.
+	Progress float64 `json:"progress"`
+	Updated  string  `json:"updated"`
+	// Why it failed.
+	Error string `json:"error,omitzero"`
+	// The config that is tried, its hosting keys masked.
+	Tried *Config `json:"tried,omitzero"`
+	// Since when tickets are known; an hour ago at most.
+	RecordedSince string `json:"recordedSince,omitzero"`
+	// Up to when they were played. It is earlier than the start of the simulation if it may not compute longer.
+	PlayedUntil string           `json:"playedUntil,omitzero"`
+	Present     *SimulatedConfig `json:"present,omitzero"`
+	Alternative *SimulatedConfig `json:"alternative,omitzero"`
+}
+
+// SimulatedConfig: What became of the tickets. There is no present one if there is no config.
+type SimulatedConfig struct {
+	// How many came.
+	Tickets int64 `json:"tickets"`
+	Players int64 `json:"players"`
+	// Tickets that are in a match.
+	Matched int64 `json:"matched"`
+	// Tickets that left before.
+	Left int64 `json:"left"`
+	// Tickets that the function gave an error.
+	Failed int64 `json:"failed"`
+	// Tickets that wait at the end.
+	Waiting int64 `json:"waiting"`
+	Matches int64 `json:"matches"`
+	// How often functions ran.
+	Runs int64 `json:"runs"`
+	// Quantiles of the waits of matched tickets in seconds, evenly from the shortest to the longest.
+	Waits []float64 `json:"waits"`
+	// As reports have them, of the attributes that most tickets have.
+	Measures []Measure `json:"measures"`
 }
 
 // ConfigHistory:
@@ -1594,9 +1636,9 @@ type BackfillTicket struct {
 	// Who is in the game. It is left out until its server says it.
 	Players []GamePlayer `json:"players,omitzero"`
 	// Only in the answer to an approval. Tickets that joined the game: exactly those that this approval assigned, and
-	// again those of the 20 seconds before it, so that the loss of an answer loses nobody. Left out when there are
-	// none. The `properties` of their assignments are for the players alone and null here. Each has its `players`,
-	// also where the owner is the only one.
+	// again those of the 20 seconds before it, so that a lost answer loses none. Left out when there are none. The
+	// `properties` of their assignments are for the players alone and null here. Each has its `players`, also where
+	// the owner is the only one.
 	AssignedTickets []Ticket `json:"assignedTickets,omitempty"`
 }
 
@@ -1605,7 +1647,7 @@ type BackfillV1Result struct {
 	AssignedTickets []Ticket `json:"assignedTickets"`
 	// What the match function sets for the match.
 	AssignmentProperties json.RawMessage `json:"assignmentProperties"`
-	// Empty if none; `No Match Found` when there was nobody.
+	// Empty if none; `No Match Found` when there was no ticket.
 	Error string `json:"error"`
 }
 

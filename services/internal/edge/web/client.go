@@ -36,8 +36,8 @@ func (p *Proxies) Networks() ([]netip.Prefix, error) {
 }
 
 // ClientAddress is the address of a request's client: of the other end of its connection, or, where that is a trusted
-// proxy, the last address of X-Forwarded-For that is none. What stands before that one, anybody may have written. It is
-// false where a trusted proxy says nothing that can be read.
+// proxy, the last address of X-Forwarded-For that is none. Any client may have written the addresses before that one.
+// It is false where a trusted proxy says nothing that can be read.
 func ClientAddress(r *http.Request, trusted []netip.Prefix) (netip.Addr, bool) {
 	end, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {

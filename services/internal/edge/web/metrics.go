@@ -42,7 +42,7 @@ var rules = []string{
 	"name-length", "max-pools", "max-filters", "segments", "attribute-rules", "property-rules", "max-configs",
 	"max-config-filters", "max-config-segments", "max-config-bytes", "max-projects", "max-functions", "upload",
 	"max-machine-code", "max-modules", "max-modules-total", "max-module-disk", "max-queues", "queue-length", "streams",
-	"events", "event-reads", "listwork",
+	"events", "event-reads", "listwork", "simulations", "simulationwork",
 	"parties", "party-joins", "players", "explanations", "explainwork", "max-party-members", "party-size",
 	"party-kicks", "max-keys", "tickets.perPlayer", "tickets.running", "acceptance.pause", "max-rated",
 }

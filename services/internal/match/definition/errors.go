@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// maxErrors is how many faults are listed: more than anyone corrects in one go, and an answer of a size that is in
+// maxErrors is how many faults are listed: more than are corrected in one go, and an answer of a size that is in
 // proportion to the question.
 const maxErrors = 100
 

@@ -66,7 +66,7 @@ func (r *Reader) acceptanceRules(at Path) *pb.AcceptanceRules {
 			)
 			for _, name := range []string{"seconds", "maxSeconds"} {
 				if ok && !given[name] {
-					r.Add(BadPause, at.Member(name), "required: how long a player pauses who missed a match, the first time "+
+					r.Add(BadPause, at.Member(name), "required: how long a player that missed a match pauses, the first time "+
 						"(seconds) and at most (maxSeconds)")
 				}
 			}
@@ -128,6 +128,6 @@ func (r *Reader) silence(at Path, rules *pb.TicketRules) {
 		}},
 	)
 	if ok && !given["seconds"] {
-		r.Add(BadTicketRule, at.Member("seconds"), "required: for how long nobody may ask for a ticket that waits")
+		r.Add(BadTicketRule, at.Member("seconds"), "required: how long a ticket waits without a request")
 	}
 }

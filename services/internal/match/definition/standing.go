@@ -96,11 +96,15 @@ func StandingAttributes(rules *pb.StandingRules) []*pb.StandingNumber {
 }
 
 // addStandingSetters makes the service set what a standing gives to tickets.
-func (r *Reader) addStandingSetters(at Path, p *pb.ProjectSettings) {
+func (r *Reader) addStandingSetters(standing Path, p *pb.ProjectSettings) {
 	for _, one := range StandingAttributes(p.GetStanding()) {
-		name := one.GetName()
+		name, at := one.GetName(), standing.Member(one.GetName())
+		if name != Games && name != Left {
+			at = standing.Member("numbers").Member(name)
+		}
 		if slices.ContainsFunc(p.GetAttributes(), func(a *pb.AttributeRule) bool { return a.GetAttribute() == name }) {
-			r.Add(BadStanding, at, "the attribute %s has another setter", quote(name))
+			r.Add(BadStanding, at, "the attribute %s has a rule in attributes, or a rating of that name sets it: the service "+
+				"would set it, too. Take one of them away, or name the other otherwise", quote(name))
 		}
 		p.Attributes = append(p.Attributes, &pb.AttributeRule{Attribute: name, SetBy: ByStanding})
 	}
@@ -111,7 +115,8 @@ func (r *Reader) addStandingSetters(at Path, p *pb.ProjectSettings) {
 		return
 	}
 	if slices.ContainsFunc(p.GetProperties(), func(a *pb.PropertyRule) bool { return a.GetProperty() == Recent }) {
-		r.Add(BadStanding, at.Member("recent"), "the property %s has another setter", quote(Recent))
+		r.Add(BadStanding, standing.Member("recent"), "the property %s has a rule in properties: the service would set it, "+
+			"too", quote(Recent))
 	}
 	p.Properties = append(p.Properties, &pb.PropertyRule{Property: Recent, SetBy: ByStanding})
 	slices.SortFunc(p.GetProperties(), func(a, b *pb.PropertyRule) int {

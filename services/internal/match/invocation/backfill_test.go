@@ -225,5 +225,8 @@ func TestRunsSeeTheirQueue(t *testing.T) {
 		if got := stats.GetQueues(); len(got) != 2 || got["ranked"] != 2 || got["casual"] != 2 {
 			t.Errorf("queue %q: the queues have %v", queue, got)
 		}
+		if got := stats.GetCrossing(); got != 1 {
+			t.Errorf("queue %q: %d tickets wait in several queues, want 1", queue, got)
+		}
 	}
 }

@@ -139,8 +139,11 @@ func (e *encoder) write(v pool.View, b *pool.View) {
 	if !e.selected || e.tickets != v.Version() {
 		e.choose(v)
 		e.findAsked()
-		e.stats.Population, e.stats.Queues = v.Count(r.GetCensus()), v.Queues(mostQueues)
-		e.stats.Players, e.stats.QueuePlayers = v.AllPlayers(), v.QueuePlayers(e.stats.GetQueues())
+		e.stats.Population, e.stats.Crossing = v.Count(r.GetCensus()), v.Crossing()
+		if !r.GetUncounted() {
+			e.stats.Queues, e.stats.Players = v.Queues(pool.MostQueues, r.GetQueue()), v.AllPlayers()
+			e.stats.QueuePlayers = v.QueuePlayers(e.stats.GetQueues())
+		}
 		e.selected, e.tickets = true, v.Version()
 		e.stats.Query += lap(e.clock)
 		if e.work.Late() {
@@ -262,9 +265,6 @@ func (e *encoder) writeRest() {
 		e.backfills.columns.writeRest(&e.backfills.selection, &e.work, pools, b.BackfillProperties, b.BackfillPool)
 	}
 }
-
-// mostQueues is of how many queues a run tells the sizes.
-const mostQueues = 256
 
 // maxKeptCreated is for how many tickets a run keeps memory that has fewer.
 const maxKeptCreated = 1 << 17

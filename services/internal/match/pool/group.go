@@ -306,7 +306,7 @@ func (s *Selection) PlayerColumns(w *Work, names []string, columns [][]float64) 
 	})
 }
 
-// KeepOwners makes the index keep the ids of owners, who are the players of tickets that name none. It returns false if
+// KeepOwners makes the index keep the ids of owners: the players of tickets that name none. It returns false if
 // it keeps them already. It does not have the owners of earlier tickets: reset it, and put them again.
 func (ix *Index) KeepOwners() (changed bool) {
 	ix.mu.Lock()

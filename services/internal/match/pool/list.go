@@ -38,16 +38,16 @@ func (v View) List(pools map[string]*pb.Pool, l *pb.Listing) *pb.Listed {
 		listed.LastCreated = createdOf(v.ix.created.keys[slot])
 	}
 	if l.GetQueues() > 0 {
-		listed.Queues = v.countQueues(int(l.GetQueues()))
+		listed.Queues = v.countQueues(int(l.GetQueues()), l.GetServed())
 	}
 	return listed
 }
 
-// countQueues counts the tickets of up to so many queues, and those without queues.
-func (v View) countQueues(limit int) (counted []*pb.QueueCount) {
+// countQueues counts the tickets of up to so many queues, served ones first, and those without queues.
+func (v View) countQueues(limit int, served []string) (counted []*pb.QueueCount) {
 	v.every = false
 	set := make(bitset, len(v.ix.present))
-	for _, name := range append(slices.Sorted(maps.Keys(v.Queues(limit))), "") {
+	for _, name := range append(slices.Sorted(maps.Keys(v.Queues(limit, served...))), "") {
 		in := v.In(name)
 		in.fill(set, &pb.Pool{}, 0)
 		slots, _ := in.oldest(set, &pb.Listing{Limit: 1})

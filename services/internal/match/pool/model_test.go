@@ -197,17 +197,29 @@ func TestIndexAgreesWithTheModel(t *testing.T) {
 }
 
 func checkQueues(t *rapid.T, v pool.View, m model) {
-	want := map[string]int64{}
+	want, crossing := map[string]int64{}, int64(0)
 	for _, ticket := range m {
-		for _, name := range slices.Compact(slices.Sorted(slices.Values(ticket.Queues))) {
+		names := slices.Compact(slices.Sorted(slices.Values(ticket.Queues)))
+		for _, name := range names {
 			want[name]++
 		}
+		if len(names) > 1 {
+			crossing++
+		}
+	}
+	if got := v.Crossing(); got != crossing {
+		t.Fatalf("%d tickets wait in several queues, want %d", got, crossing)
 	}
 	if got := v.Queues(10); !maps.Equal(got, want) {
 		t.Fatalf("Queues = %v, want %v", got, want)
 	}
 	if some := v.Queues(1); len(some) != min(1, len(want)) {
 		t.Fatalf("Queues(1) = %v of %v", some, want)
+	}
+	for name, n := range want {
+		if some := v.Queues(1, "none", name); len(some) != 1 || some[name] != n {
+			t.Fatalf("Queues(1, %s) = %v of %v", name, some, want)
+		}
 	}
 }
 

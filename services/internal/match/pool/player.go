@@ -7,7 +7,7 @@ import (
 
 // A player is known by a hash of the id. Two players with one hash would be taken for one, so that the younger one's
 // ticket waits until the older one's is gone; of a million, no two have one with a probability of 1 in 30 million that
-// they do. The seed keeps anybody from choosing such ids.
+// they do. With the seed, players cannot choose such ids.
 
 // players are the players of an index's tickets.
 type players struct {

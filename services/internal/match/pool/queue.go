@@ -18,7 +18,9 @@ type queues struct {
 	// all has a bit for each ticket that waits in any queue. It may be shorter than the index.
 	all     bitset
 	tickets int
-	key     []byte
+	// crossing counts the tickets of several queues.
+	crossing int
+	key      []byte
 }
 
 // queue is the tickets that wait in one queue.
@@ -36,6 +38,9 @@ type queueList struct {
 	queues  []*queue
 	tickets int
 }
+
+// crossing is what a ticket of the list adds to the count of tickets of several queues.
+func (l *queueList) crossing() int { return min(len(l.queues)-1, 1) }
 
 // A queue becomes dense when its list takes as much memory as a bit for each slot, and sparse again at a quarter of
 // that.
@@ -70,7 +75,7 @@ func (q *queues) enter(t *ticket, names [][]byte) {
 	}
 	l.tickets++
 	t.queues = l
-	q.tickets++
+	q.tickets, q.crossing = q.tickets+1, q.crossing+l.crossing()
 	q.add(t)
 }
 
@@ -123,6 +128,7 @@ func (q *queues) leave(t *ticket) {
 			}
 		}
 	}
+	q.crossing -= l.crossing()
 	if q.tickets--; q.tickets == 0 {
 		*q = queues{}
 	}
@@ -199,22 +205,35 @@ func (v View) start(set bitset, first int) {
 	}
 }
 
-// Queues returns how many tickets wait in each queue, of at most so many queues: those with the most. A ticket of
-// several queues counts in each. It is nil when no ticket waits in a queue.
-func (v View) Queues(limit int) map[string]int64 {
+// Crossing is how many tickets wait in several queues.
+func (v View) Crossing() int64 { return int64(v.ix.queues.crossing) }
+
+// MostQueues is of how many queues the sizes are told: players invent names.
+const MostQueues = 256
+
+// Queues returns how many tickets wait in each queue, of at most so many queues: the first ones that are given, and
+// then those with the most. A ticket of several queues counts in each. It is nil when no ticket waits in a queue.
+func (v View) Queues(limit int, first ...string) map[string]int64 {
 	q := &v.ix.queues
 	if q.tickets == 0 {
 		return nil
 	}
 	all := slices.Collect(maps.Values(q.by))
+	counts := make(map[string]int64, min(len(all), limit))
+	for _, name := range first {
+		if one := q.by[name]; one != nil && len(counts) < limit {
+			counts[name] = int64(one.uses)
+		}
+	}
 	if len(all) > limit {
 		slices.SortFunc(all, func(a, b *queue) int {
 			return cmp.Or(cmp.Compare(b.uses, a.uses), cmp.Compare(a.name, b.name))
 		})
-		all = all[:limit]
 	}
-	counts := make(map[string]int64, len(all))
 	for _, one := range all {
+		if len(counts) == limit {
+			break
+		}
 		counts[one.name] = int64(one.uses)
 	}
 	return counts

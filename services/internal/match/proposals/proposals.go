@@ -129,7 +129,7 @@ func Unpack(part *pb.RunPart) error {
 	pointers, ids := make([]*pb.Team, len(teams)), make([]string, 0, tickets)
 	rest := string(c.GetTickets())
 	for i := range tickets {
-		size := int(c.GetSizes()[min(i, len(c.GetSizes())-1)]) // the only one is everyone's
+		size := int(c.GetSizes()[min(i, len(c.GetSizes())-1)]) // a single size is of all
 		ids, rest = append(ids, rest[:size]), rest[size:]
 	}
 	for i := range teams {

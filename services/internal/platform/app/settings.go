@@ -3,7 +3,9 @@ package app
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net"
+	"strconv"
 	"time"
 )
 
@@ -17,10 +19,19 @@ type Settings struct {
 
 // Validate names the flag that makes no sense.
 func (s *Settings) Validate() error {
-	if _, _, err := net.SplitHostPort(s.Listen); err != nil {
+	if err := CheckAddress(s.Listen); err != nil {
 		return fmt.Errorf("--listen: an address such as :8080 or 127.0.0.1:8080 is expected: %w", err)
 	}
 	return nil
+}
+
+// CheckAddress returns why nothing can listen at an address, whatever the machine.
+func CheckAddress(address string) error {
+	_, port, err := net.SplitHostPort(address)
+	if n, name := strconv.Atoi(port); err == nil && name == nil && (n < 0 || n > math.MaxUint16) {
+		err = fmt.Errorf("there is no port %s", port)
+	}
+	return err
 }
 
 // Shutdown is how a process stops.

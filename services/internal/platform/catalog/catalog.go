@@ -77,7 +77,7 @@ func Services() []Service {
 			Name: Config, Help: "Run the Configs API.", Port: 8082, Issuers: true, HostingKeys: true,
 			Webhooks: true,
 			Routes: []Route{{Path: base + "/configs", Below: true}, {Path: base + "/settings", Below: true},
-				{Path: base + "/changes"},
+				{Path: base + "/changes"}, {Path: base + "/simulations", Below: true},
 				{Path: base + "/webhooks", Below: true}},
 		},
 		{

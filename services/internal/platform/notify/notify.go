@@ -2,7 +2,7 @@
 package notify
 
 // Signal tells a receiver that something happened since it last looked. Notifications that the receiver has not
-// taken yet are merged into one. The zero Signal never notifies anyone.
+// taken yet are merged into one. The zero Signal never notifies.
 type Signal struct{ c chan struct{} }
 
 // New makes a signal.

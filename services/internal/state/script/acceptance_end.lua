@@ -61,7 +61,7 @@ local answers = redis.call('HGETALL', match)
 for i = 1, #answers, 2 do
   said[answers[i]] = answers[i + 1]
 end
--- fate returns why a ticket ends, nil when it waits again. missed are the players who caused an end.
+-- fate returns why a ticket ends, nil when it waits again. missed are the players that caused an end.
 local missed = {}
 local function fate(names)
   local reason

@@ -7,16 +7,16 @@
 -- KEYS: party, parties, party_players, party_codes, waiting, resolved, claims, match (that asks the players of the
 --       search), ticket (of the search that ends)
 -- ARGV: id, read (the revision that the caller read, '' = none), next_revision, body ('' = delete), silence (for how
---       many milliseconds members may be silent), only_silent (1 = no member leaves who was heard of in that time),
+--       many milliseconds members may be silent), only_silent (1 = no member that was heard of in that time leaves),
 --       limit (of parties), may_create (0 = Redis is short of memory), old_code, new_code, ticket_id (of the search
---       that ends, '' = none), match_id ('' = unknown, or none), leaver (the player who ends it, '' = none of it),
+--       that ends, '' = none), match_id ('' = unknown, or none), leaver (the player that ends it, '' = none of it),
 --       by_service ('1' = with a service token), told_time (for how many milliseconds its end is), waiting_event,
 --       claimed_event, resolved_event (by the state it is in), first_pause, longest_pause (in milliseconds, 0 = players
---       do not pause who declined), pause_limit, missing (its players who decline by that, with newlines between),
+--       do not pause who declined), pause_limit, missing (its players that decline by that, with newlines between),
 --       joined (how many of the players join; the others leave), then player
 -- Result: 'ok', 1 when the search ended, else 0, and 1 when that ended the acceptance of its match, else 0; 'again' and
 --         the match that asks its players; or 'changed' (read again), 'heard' (so none leaves), 'full', 'short' (of
---         memory), 'code' (it is another party's), 'asked' (so none joins), or a player who is in a party already,
+--         memory), 'code' (it is another party's), 'asked' (so none joins), or a player that is in a party already,
 --         behind '@'
 local current = redis.call('HGET', party, VERSION) or ''
 if current ~= read then

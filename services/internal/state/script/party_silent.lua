@@ -1,9 +1,9 @@
--- Returns the members of a party who were silent for too long, and notes when to look again.
+-- Returns a party's members that were silent for too long, and notes when to look again.
 -- Full: runs
 -- Uses: time
 -- KEYS: party, parties
 -- ARGV: id, silence, again (after how many milliseconds to look again when some were silent)
--- Result: the players who were silent
+-- Result: the players that were silent
 local now, names, silent = millis(), {}, {}
 local next_look = now + silence
 for _, field in ipairs(redis.call('HKEYS', party)) do

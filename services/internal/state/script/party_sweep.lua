@@ -1,4 +1,4 @@
--- Finds parties that may have members who were silent for too long. No member is silent because the service was away:
+-- Finds parties that may have members that were silent for too long. No member is silent because the service was away:
 -- after a gap, all members have their whole time again. The same holds after another Redis took over, which may lack
 -- their requests.
 -- Full: runs

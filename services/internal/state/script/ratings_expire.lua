@@ -1,4 +1,4 @@
--- Forgets the ratings of players who have not played for long.
+-- Forgets the ratings of players that have not played for long.
 -- Full: runs
 -- Uses: time
 -- KEYS: ratings, rated, steps, then board… (all leaderboards)

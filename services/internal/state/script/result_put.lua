@@ -9,7 +9,7 @@
 --       between; one after '!' goes), leavers (with newlines between), first_pause, longest_pause (in milliseconds, 0 =
 --       they do not pause), pause_limit, then player, its ratings as the caller read them ('' = none), and as they are
 --       now, its steps by the result before ('' = none), and by this one, its value in each leaderboard that stays
---       ('-' = it is in none)…
+--       ('-' = it is in none; behind 'i', by how much it changes there if it is in it)…
 -- Result: 'ok'; or 'gone' (no result of it is awaited), 'final' (it is too late for a correction) or 'changed' (the
 --         match or a rating is not what the caller read): then nothing is written
 local lineup, version, first = unpack(redis.call('HMGET', result, PLAYERS, VERSION, FIRST_TRY))
@@ -44,15 +44,25 @@ end
 
 -- note_steps keeps what a player's last 32 matches did to ratings. A correction stays in its place.
 local function note_steps(player, was, is)
-  local all = {}
-  if was == '' then
-    all[1] = is ~= '' and is or nil
+  if was == is then
+    return
   end
-  for step in string.gmatch((redis.call('HGET', steps, player) or '') .. '\n\n', '(.-)\n\n') do
-    if step ~= '' and step == was then
+  local kept = redis.call('HGET', steps, player)
+  if was == '' then
+    kept = is .. (kept and '\n\n' .. kept or '')
+    local last = -1
+    for _ = 1, 32 do
+      last = last and string.find(kept, '\n\n', last + 2, true)
+    end
+    redis.call('HSET', steps, player, last and string.sub(kept, 1, last - 1) or kept)
+    return
+  end
+  local all = {}
+  for step in string.gmatch((kept or '') .. '\n\n', '(.-)\n\n') do
+    if step == was then
       step = is
     end
-    if step ~= '' and #all < 32 then
+    if step ~= '' then
       all[#all + 1] = step
     end
   end
@@ -74,6 +84,8 @@ for a = first_arg, #ARGV, 6 do
       b = b + 1
       if value == '-' then
         redis.call('ZREM', open[b], player)
+      elseif string.sub(value, 1, 1) == 'i' then
+        redis.call('ZADD', open[b], 'XX', 'INCR', string.sub(value, 2), player)
       else
         redis.call('ZADD', open[b], value, player)
       end

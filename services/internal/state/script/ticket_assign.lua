@@ -21,14 +21,12 @@ end
 if not has_space(#outcome_body, results_limit) then
   return {'full', 0}
 end
-local changes, ids, result = {}, {}, {'ok', 0}
+local ids, result = {}, {'ok', 0}
 for n = 0, #KEYS - first_key do
   local ticket, id, assignment = KEYS[first_key + n], ARGV[first_arg + 2 * n], ARGV[first_arg + 2 * n + 1]
   redis.call('HSET', ticket, STATE, RESOLVED, ASSIGNMENT, assignment)
   redis.call('ZREM', waiting, id)
   ids[#ids + 1] = id
-  changes[#changes + 1] = '-' .. id
-  changes[#changes + 1] = ''
   local body = sent < REPLY and redis.call('HGET', ticket, BODY) or ''
   sent = sent + #body
   result[#result + 1] = body
@@ -37,5 +35,5 @@ local now = millis()
 keep_outcome(outcome, outcome_id, outcome_body, now + readable)
 keep_results(ids, #ids, now, readable)
 append_history({event, table.concat(ids, ' ')}, #ids)
-result[2] = append_feed(changes)
+result[2] = append_feed({'-', table.concat(ids, ' ')})
 return result

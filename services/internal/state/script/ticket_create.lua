@@ -15,7 +15,7 @@
 --       noted again that a member was heard of), event, replaced_event, listing (1 = list the tickets of each player),
 --       player_limit (how many a player may have without a result, 0 = any), when_reached (refuse or replace),
 --       ends_told ('1' = the tickets' ends are), told_time (for how many milliseconds an end is), first_pause,
---       longest_pause (in milliseconds, 0 = players do not pause who missed a match), key_period (for how many
+--       longest_pause (in milliseconds, 0 = players that missed a match do not pause), key_period (for how many
 --       microseconds keys are remembered at least), key_limit (how many, 0 = any), rating_slots (see rated.lua, '' =
 --       the tickets have no ratings), rated_limit (how many players may have some), when_running (refuse, tell or '':
 --       what becomes of a ticket of a player in a match without a result), count, older_count, then id, owner, body,

@@ -18,6 +18,7 @@ UMatchmakerFindMatch* UMatchmakerFindMatch::FindMatch(UObject* WorldContextObjec
 	for (const FString& Queue : Search.Queues) Node->Options.queues.push_back(From(Queue));
 	for (const auto& Attribute : Search.Attributes) Node->Options.attributes[From(Attribute.Key)] = Attribute.Value;
 	for (const auto& Latency : Search.Latencies) Node->Options.latencies[From(Latency.Key)] = Latency.Value;
+	Node->bMeasures = Search.bMeasure;
 	Node->Options.timeout = Search.TimeoutSeconds * 1000;
 	Node->RegisterWithGameInstance(WorldContextObject);
 	return Node;
@@ -50,6 +51,18 @@ void UMatchmakerFindMatch::Activate()
 
 void UMatchmakerFindMatch::Begin(matchmaker::Matchmaker& Client)
 {
+	if (!bCancelled && bMeasures)
+	{
+		bMeasures = false;
+		const TWeakObjectPtr<UMatchmakerFindMatch> Weak(this);
+		Client.measure({}, [Weak, &Client](const matchmaker::Result<std::vector<matchmaker::Latency>>& Measured)
+		{
+			if (!Weak.IsValid()) return;
+			Weak->Options.receipts = matchmaker::receipts(Measured.value);
+			Weak->Begin(Client);
+		});
+		return;
+	}
 	if (!bCancelled)
 	{
 		Follow(Client.search(Options));

@@ -3,6 +3,7 @@
 #include "HAL/FileManager.h"
 #include "MatchmakerText.h"
 #include "MatchmakerTransport.h"
+#include "MatchmakerUdp.h"
 #include "Misc/CoreDelegates.h"
 #include "Misc/FileHelper.h"
 #include "Misc/Paths.h"
@@ -70,6 +71,7 @@ FString UMatchmakerSubsystem::OpenWith(matchmaker::Options Options)
 		Storage = MakeUnique<FMatchmakerStorage>();
 		Options.storage = Storage.Get();
 	}
+	if (!Options.udp) Options.udp = MakeMatchmakerUdp();
 	if (!Options.token)
 	{
 		const TWeakObjectPtr<UMatchmakerSubsystem> Weak(this);
@@ -89,6 +91,26 @@ void UMatchmakerSubsystem::SetToken(const FString& Token, const FString& Error)
 	const auto Asked = Reply;
 	Reply = nullptr;
 	if (Asked) Asked({From(Token), From(Error)});
+}
+
+void UMatchmakerSubsystem::MeasureRegions()
+{
+	if (!Client) return;
+	const TWeakObjectPtr<UMatchmakerSubsystem> Weak(this);
+	Client->measure({}, [Weak](const matchmaker::Result<std::vector<matchmaker::Latency>>& Measured)
+	{
+		if (!Weak.IsValid()) return;
+		TArray<FMatchmakerLatency> Latencies;
+		for (const matchmaker::Latency& One : Measured.value)
+		{
+			if (!One.rtt) continue;
+			FMatchmakerLatency Of;
+			Of.Region = To(One.region);
+			Of.Milliseconds = *One.rtt;
+			Latencies.Add(Of);
+		}
+		Weak->OnRegionsMeasured.Broadcast(Latencies);
+	});
 }
 
 void UMatchmakerSubsystem::Forget()

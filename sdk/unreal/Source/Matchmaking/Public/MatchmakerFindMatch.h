@@ -54,6 +54,7 @@ private:
 	TObjectPtr<UObject> Context;
 	matchmaker::SearchOptions Options;
 	bool bResumes = false;
+	bool bMeasures = false;
 	bool bCancelled = false;
 	std::shared_ptr<matchmaker::Search> Search;
 };

@@ -4,6 +4,7 @@
 
 #include "Containers/Ticker.h"
 #include "CoreMinimal.h"
+#include "MatchmakerTypes.h"
 #include "Subsystems/GameInstanceSubsystem.h"
 
 #include "MatchmakerSubsystem.generated.h"
@@ -18,6 +19,7 @@ enum class EMatchmakerWhy : uint8
 };
 
 DECLARE_DYNAMIC_MULTICAST_DELEGATE_OneParam(FMatchmakerTokenNeeded, EMatchmakerWhy, Why);
+DECLARE_DYNAMIC_MULTICAST_DELEGATE_OneParam(FMatchmakerRegionsMeasured, const TArray<FMatchmakerLatency>&, Latencies);
 
 /** The service for one player. It pumps each frame, and suspends while the app is in the background. */
 UCLASS()
@@ -40,6 +42,14 @@ public:
 	/** A token is needed: call SetToken, now or within 30 seconds. */
 	UPROPERTY(BlueprintAssignable, Category = "Matchmaker")
 	FMatchmakerTokenNeeded OnTokenNeeded;
+
+	/** Measures how far the regions are, where that is not known. */
+	UFUNCTION(BlueprintCallable, Category = "Matchmaker")
+	void MeasureRegions();
+
+	/** The latencies, without the regions that did not answer; empty if the service did not. */
+	UPROPERTY(BlueprintAssignable, Category = "Matchmaker")
+	FMatchmakerRegionsMeasured OnRegionsMeasured;
 
 	/** The match is over: there is nothing to go on with. */
 	UFUNCTION(BlueprintCallable, Category = "Matchmaker")

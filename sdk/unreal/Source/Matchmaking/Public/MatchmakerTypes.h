@@ -22,9 +22,25 @@ struct MATCHMAKING_API FMatchmakerSearch
 	UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Matchmaker")
 	TMap<FString, double> Latencies;
 
+	/** Measures regions where that is not known, and proves the latencies to the service. */
+	UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Matchmaker")
+	bool bMeasure = false;
+
 	/** After so many seconds the search fails. */
 	UPROPERTY(EditAnywhere, BlueprintReadWrite, Category = "Matchmaker")
 	double TimeoutSeconds = 3600;
+};
+
+/** How far a region is. */
+USTRUCT(BlueprintType)
+struct MATCHMAKING_API FMatchmakerLatency
+{
+	GENERATED_BODY()
+
+	UPROPERTY(BlueprintReadOnly, Category = "Matchmaker")
+	FString Region;
+	UPROPERTY(BlueprintReadOnly, Category = "Matchmaker")
+	double Milliseconds = 0;
 };
 
 UENUM(BlueprintType)

@@ -191,7 +191,7 @@ func (d *Document) Parameter(p Parameter) Parameter {
 
 // Content is the content of an operation's answer that is success.
 func (d *Document) Content(o *Operation) map[string]Media {
-	for _, status := range []string{"200", "201"} {
+	for _, status := range []string{"200", "201", "202"} {
 		r, ok := o.Responses[status]
 		if r.Ref != "" {
 			r = d.Components.Responses[Referred(r.Ref)]

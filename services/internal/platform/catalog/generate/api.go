@@ -17,6 +17,7 @@ func plainCalls() []string {
 		"deleteTicket", "listRegions", "myParty", "getParty", "disbandParty", "setPartyLeader", "renewPartyCode",
 		"stopPartySearch", "captureRun", "explainTicket", "getMatch", "reportResult", "runningMatch",
 		"playerRatings", "ratingHistory", "playerStanding", "setStanding", "listConfigs", "deleteConfig", "configHistory",
+		"startSimulation", "getSimulation",
 		"erasePlayer", "listQueues",
 		"settingsHistory", "listFunctions", "getFunction", "deleteFunction", "getFunctionVersions", "rollbackFunction",
 		"shadowFunction", "canaryFunction", "promoteFunction", "setFunctionReturn", "restartFunctions", "approveBackfill",
@@ -35,7 +36,8 @@ func api(root string) (map[string]string, error) {
 		return nil, err
 	}
 	sdk := &types{Document: doc, object: "Object", time: "time.Time",
-		undecoded: []string{"ConfigChange.config", "SettingsChange.settings"},
+		undecoded: []string{"ConfigChange.config", "SettingsChange.settings",
+			"StartSimulation.config", "Simulation.tried"},
 		// Calls that are written by hand have these.
 		needed: []string{"Ticket", "ProjectSettings", "Config", "CheckedConfig", "EventPage", "WaitingPage", "MatchPage",
 			"BackfillPage", "ChangePage", "MatchReport", "Leaderboard",

@@ -4,7 +4,7 @@
 --  bytes_limit, player_share, ends_told
 local large_from, serves, used, held, sizes, counted = tonumber(large_size), {}, nil, {}, {}, {}
 
--- refuse_pausing names the player who pauses longest, or one who did and was not heard of in the party since.
+-- refuse_pausing names the player that pauses longest, or one that did and was not heard of in the party since.
 local function refuse_pausing(t, now)
   local refusal, longest = nil, 0
   if longest_pause == '0' then
@@ -17,7 +17,7 @@ local function refuse_pausing(t, now)
     if left > longest then
       refusal, longest = 'paused ' .. number, left
     elseif party_read ~= '' and pauses > 0 and not refusal then
-      -- A leader must not search again and again with a member who is away and misses each match.
+      -- A leader must not search again and again with a member that is away and misses each match.
       local began = ends - math.min(first_pause * 2 ^ math.min(pauses - 1, 30), longest_pause)
       if tonumber(redis.call('HGET', party, HEARD .. name) or 0) + heard_every < began then
         refusal = 'absent ' .. number

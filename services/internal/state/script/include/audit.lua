@@ -1,4 +1,4 @@
--- Functions of scripts that note who changed what: a stream with the latest changes of a project.
+-- Functions of scripts that note changes and their authors: a stream with the latest changes of a project.
 -- KEYS: audit
 
 -- append_audit notes a change, encoded, and the revision of it ('' = none).

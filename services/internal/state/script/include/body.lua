@@ -1,12 +1,9 @@
 -- Functions of ticket_create.lua that change the encoded body of a ticket.
 
--- double returns the eight bytes of a number, the least first (IEEE 754). Redis has a library for it.
+-- double returns the eight bytes of a number, the least first (IEEE 754).
 local function double(n)
-  local struct = rawget(_G, 'struct')
-  if struct then
-    return struct.pack('<d', n)
-  end
   local sign, bytes = 0, {}
+  n = tonumber(n)
   if n < 0 then
     sign, n = 128, -n
   end
@@ -23,17 +20,16 @@ local function double(n)
 end
 
 -- put writes doubles into a body, at places that are counted from its end; 0 = none. Two that follow each other are
--- written at once.
+-- written at once. Redis has a library for doubles.
 local function put(t, place, value, next_place, next_value)
-  local bytes, size = double(value), 8
-  if next_place and next_place > 0 then
-    if next_place == place - 8 then
-      bytes, size = bytes .. double(next_value), 16
-    else
-      put(t, next_place, next_value)
-    end
+  local struct, bytes, size = rawget(_G, 'struct'), nil, 8
+  if next_place > 0 and next_place == place - 8 then
+    bytes, size = struct and struct.pack('<dd', value, next_value) or double(value) .. double(next_value), 16
+  elseif next_place > 0 then
+    put(t, next_place, next_value, 0)
   end
   if place > 0 then
+    bytes = bytes or struct and struct.pack('<d', value) or double(value)
     t.body = string.sub(t.body, 1, -place - 1) .. bytes .. (place > size and string.sub(t.body, size - place) or '')
   end
 end

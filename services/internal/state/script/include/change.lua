@@ -27,7 +27,7 @@ local carried = 0
 --   '+<ticket>', body    the ticket waits from now on
 --   '@<ticket>', ''      the same; the body is to be fetched, if the ticket still waits
 --   '-<ticket>', ''      the ticket no longer waits
---   '-', ids             these tickets no longer wait; there are spaces between the ids
+--   '-', ids             these tickets are in a match now; there are spaces between the ids
 -- and the changes that describe in backfill.lua adds. Small entries are bounded by their number, so their bytes do not
 -- count.
 local function append_feed(changes)

@@ -2,7 +2,7 @@
 -- Reads: told_time
 --
 -- A ticket with TELLS has the reason of its end as its result, for as long as results are readable. ENDED_BY lists the
--- players who deleted it: to them it is gone. It has an element for each, with newlines between: 's' for a service
+-- players that deleted it: to them it is gone. It has an element for each, with newlines between: 's' for a service
 -- token, 'p' for the player's own, and the player. Its end had an event, so later changes have none.
 
 -- tell_end makes the reason, of less than 128 bytes, the result of a ticket. keep_ends must follow.
@@ -40,7 +40,7 @@ local function is_gone_for(player, service, ended_by)
   return false
 end
 
--- is_for_others reports whether a ticket has an owner, or a player, who did not delete it.
+-- is_for_others reports whether a ticket has an owner, or a player, that did not delete it.
 local function is_for_others(owner, its_players, ended_by)
   local left = {}
   for name in string.gmatch(ended_by, '[ps]([^\n]*)') do

@@ -53,7 +53,7 @@ local CONNECTION, ALLOCATED, ALLOCATING_FOR, PROPOSED_BODY = 'a', 'd', 'm', 'n'
 -- And QUEUE: the encoded field of its record, so that it can be put behind a body. Functions do not change it.
 local QUEUE = 'q'
 -- And ROSTER: the players in the game, the same way. PLAYERS: their ids with newlines between; both are absent if its
--- server never sent a roster. LATELY: players who joined a little while ago, each after the time and a space.
+-- server never sent a roster. LATELY: players that joined a little while ago, each after the time and a space.
 local ROSTER, LATELY = 'y', 'j'
 -- How many tickets of matches that go to a game make its server approve first, and how many may go there at all: a
 -- single match may have more than are left until the first.
@@ -62,7 +62,7 @@ local MANY_JOIN, MOST_JOIN = 500, 1000
 -- has its server.
 local CLOSED, SERVED = 0, 1
 -- The most bytes of the names of a game's players, joining ones included: a thousand of the longest. From how many
--- bytes on the roster has no more attributes of players who join. For how many milliseconds these count as in the game,
+-- bytes on the roster has no more attributes of joining players. For how many milliseconds these count as in the game,
 -- whatever its server says: it may not have learned of them.
 local ROSTER_NAMES, ROSTER_BYTES, UNHEARD = 262144, 131072, 20000
 -- And APPROVED: when its server approved last. USUAL: how many milliseconds lie between two of its approvals, on

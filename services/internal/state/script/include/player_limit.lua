@@ -23,7 +23,7 @@ local function can_end(one)
     return false
   end
   local state = redis.call('HGET', one.match_key, STATE)
-  -- Where players pause who declined, they do not decline in this way.
+  -- Where players that declined pause, they do not decline in this way.
   return state == CLAIMED or longest_pause == '0' and (state == OFFERED or state == ACCEPTED or state == DECLINED)
 end
 

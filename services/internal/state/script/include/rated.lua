@@ -4,18 +4,30 @@
 -- Reads: ratings, rated, rating_slots, rated_limit
 local begun = {}
 
--- rating_of returns the mean and the deviation of a player by a rule (state.Current is the same in Go). Where players
--- begin with an attribute, it notes what they begin with in begins.
-local function rating_of(stored, rule, start, now, begins)
-  local _, last = string.find(stored, rule.mark, 1, true)
-  if last then
-    local season, mean, deviation, volatility, _, changed =
-      string.match(stored, '^(%S+) (%S+) (%S+) (%S+) (%S+) (%d+)', last + 1)
+-- rating_of returns the mean and the deviation of a player by a rule (state.Current is the same in Go). They are nearly
+-- always in the first line of what is stored, and where they do not change with the time, as they are there. Where
+-- players begin with an attribute, it notes what they begin with in begun.
+local function rating_of(t, name, stored, rule, start, now)
+  local mean, deviation, volatility, changed = string.match(stored, rule.usual)
+  if deviation and not changed then
+    return mean, deviation
+  end
+  if not rule.season then
+    local first, of, least, growth, by_volatility, keep
+    rule.season, first, of, least, growth, by_volatility, keep, rule.starts =
+      string.match(rule.text, '^(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%d)')
+    rule.mean, rule.deviation, rule.volatility = tonumber(first), tonumber(of), tonumber(least)
+    rule.growth, rule.by_volatility, rule.keep = tonumber(growth), tonumber(by_volatility), tonumber(keep)
+  end
+  local season, lines = rule.season, begun[name] or stored
+  if not deviation then
+    local _, last = string.find('\n' .. lines, '\n' .. rule.name .. ' ', 1, true)
+    season, mean, deviation, volatility, changed =
+      string.match(lines, '^(%S+) (%S+) (%S+) (%S+) %S+ (%d+)', last or #lines + 1)
+  end
+  if deviation then
     mean, deviation = tonumber(mean), tonumber(deviation)
-    local growth = rule.growth
-    if rule.by_volatility > 0 then
-      growth = growth + rule.by_volatility * volatility * volatility
-    end
+    local growth = rule.growth + rule.by_volatility * volatility * volatility
     if growth > 0 then
       growth = growth * math.max(0, now - changed) / 86400000
       deviation = math.min(math.sqrt(deviation * deviation + growth), math.max(rule.deviation, deviation))
@@ -26,78 +38,76 @@ local function rating_of(stored, rule, start, now, begins)
     end
     return mean, deviation
   end
-  if rule.starts then
-    begins[#begins + 1] = string.format('%s %s %.17g %.17g %.17g 0 %.0f', rule.name, rule.season, start, rule.deviation,
-      rule.volatility, now)
+  if rule.starts == '1' then
+    begun[name] = string.format('%s%s%s %s %.17g %.17g %.17g 0 %.0f', lines, lines == '' and '' or '\n', rule.name,
+      rule.season, start, rule.deviation, rule.volatility, now)
+    t.begins = true
   end
   return start, rule.deviation
 end
 
--- triples reads a list of three numbers each. Most tickets have the same ones.
-local read_triples = {}
-local function triples(text)
-  if not read_triples[text] then
-    local all = {}
-    for first, second, third in string.gmatch(text, '([^:,]+):(%d+):(%d+)') do
-      all[#all + 1] = {tonumber(first), tonumber(second), tonumber(third)}
-    end
-    read_triples[text] = all
-  end
-  return read_triples[text]
-end
-
--- read_slots reads the rules, the tickets that have ratings, and what is stored of their players, with a newline
--- before.
+-- read_slots reads the rules, what each ticket has of its players, and what is stored of these.
 local function read_slots(tickets)
-  local rules, slots, names, stored = {}, {}, {}, {}
-  for kind, first, text in string.gmatch(rating_slots, '(%u) (%S+) ?([^\n]*)') do
-    if kind == 'T' then
-      slots[#slots + 1] = {ticket = tickets[tonumber(first)], of = triples(text), players = {}}
-    elseif kind == 'P' then
-      local players = slots[#slots].players
-      players[#players + 1] = {id = text, of = triples(first)}
-      names[#names + 1] = text
-    elseif kind == 'L' then
-      slots[#slots].recent = tonumber(first)
-    elseif kind == 'S' then
-      rules[#rules + 1] = {mark = '\n!' .. first .. ' ', is_number = true,
-        combine = text == 'least' and math.min or text == 'greatest' and math.max}
-    else
-      local season, numbers = string.match(text, '^(%S+) (.*)$')
-      local n = {}
-      for one in string.gmatch(numbers, '%S+') do
-        n[#n + 1] = tonumber(one)
+  local rules, layouts, names, stored, n = {}, {}, {}, {}, 0
+  local function places(text)
+    local all = {}
+    for first, place, next_place in string.gmatch(text, '([^:,]+):(%d+):(%d+)') do
+      all[#all + 1] = {tonumber(first), tonumber(place), tonumber(next_place)}
+    end
+    return all
+  end
+  for line in string.gmatch(rating_slots, '([^\n]*)\n') do
+    local layout = layouts[line]
+    if not layout then
+      local kind, name, usual, text = string.match(line, '^(%u)([^\t]*)\t([^\t]*)\t(.*)$')
+      if kind then
+        rules[#rules + 1] = {name = name, mark = '\n!' .. name .. ' ', usual = usual, text = text,
+          is_number = kind == 'S', combine = text == 'least' and math.min or text == 'greatest' and math.max}
+      else -- most tickets have the same
+        local own, limit, players = string.match(line, '^([^|]*)|(%d*)|(.*)$')
+        layout = {own = own and places(own), limit = tonumber(limit or ''), players = {}}
+        for one in string.gmatch(players or '', '([^|]*)|') do
+          layout.players[#layout.players + 1] = places(one)
+        end
+        layouts[line] = layout
       end
-      rules[#rules + 1] = {name = first, mark = '\n' .. first .. ' ', season = season, mean = n[1], deviation = n[2],
-        volatility = n[3], growth = n[4], by_volatility = n[5], keep = n[6], starts = n[7] == 1}
+    end
+    if layout then
+      n = n + 1
+    end
+    if layout and layout.own then
+      local t = tickets[n]
+      t.layout, t.before = layout, #names
+      for i = 1, #t.names do
+        names[t.before + i] = t.names[i]
+      end
     end
   end
   for from = 1, #names, 1000 do
     for i, value in ipairs(redis.call('HMGET', ratings, unpack(names, from, math.min(from + 999, #names)))) do
-      stored[names[from + i - 1]] = value and '\n' .. value or ''
+      stored[from + i - 1] = value or ''
     end
   end
-  return rules, slots, stored
+  return rules, stored
 end
 
--- put_rating writes a rating of the players into their ticket, which has the mean of theirs. What players begin with
--- is in begun.
-local function put_rating(slot, i, rule, stored, now)
-  local t, sum, variance = slot.ticket, 0, 0
-  for _, player in ipairs(slot.players) do
-    local begins, of = {}, player.of[i]
-    local mean, deviation = rating_of(stored[player.id], rule, of[1], now, begins)
+-- put_rating writes a rating of the players into their ticket, which has the mean of theirs.
+local function put_rating(t, i, rule, stored, now)
+  local own, count, sum, variance, mean, deviation = t.layout.own[i], #t.names, 0, 0, nil, nil
+  for j = 1, count do
+    local of = t.layout.players[j][i]
+    mean, deviation = rating_of(t, t.names[j], stored[t.before + j], rule, of[1], now)
     if of[2] + of[3] > 0 then
       put(t, of[2], mean, of[3], deviation)
     end
-    sum, variance = sum + mean, variance + deviation * deviation
-    if begins[1] then
-      stored[player.id] = stored[player.id] .. '\n' .. begins[1]
-      t.begun = t.begun or {}
-      t.begun[player.id] = string.sub(stored[player.id], 2)
+    if count > 1 then
+      sum, variance = sum + mean, variance + deviation * deviation
     end
   end
-  put(t, slot.of[i][2], sum / #slot.players, slot.of[i][3], math.sqrt(variance / #slot.players))
+  if count > 1 then
+    mean, deviation = sum / count, math.sqrt(variance / count)
+  end
+  put(t, own[2], mean, own[3], deviation)
 end
 
 -- rate writes the ratings and the standing of players into the bodies of their tickets.
@@ -105,26 +115,32 @@ local function rate(tickets, now)
   if rating_slots == '' then
     return
   end
-  local rules, slots, stored = read_slots(tickets)
-  for _, slot in ipairs(slots) do
-    for i, own in ipairs(slot.of) do
-      local rule = rules[own[1]]
-      if rule.is_number then
-        put_number(slot, i, rule, stored)
-      else
-        put_rating(slot, i, rule, stored, now)
+  local rules, stored = read_slots(tickets)
+  for _, t in ipairs(tickets) do
+    if t.layout then
+      for i = 1, #t.layout.own do
+        local rule = rules[t.layout.own[i][1]]
+        if rule.is_number then
+          put_number(t, i, rule, stored)
+        else
+          put_rating(t, i, rule, stored, now)
+        end
       end
-    end
-    if slot.recent then
-      put_recent(slot, stored, slot.recent)
+      if t.layout.limit then
+        put_recent(t, stored)
+      end
     end
   end
 end
 
 -- begin_ratings stores what the players of a ticket begin with.
 local function begin_ratings(t, now)
-  for player, lines in pairs(t.begun or begun) do
-    if redis.call('ZSCORE', rated, player) or redis.call('ZCARD', rated) < tonumber(rated_limit) then
+  if not t.begins then
+    return
+  end
+  for _, player in ipairs(t.names) do
+    local lines = begun[player]
+    if lines and (redis.call('ZSCORE', rated, player) or redis.call('ZCARD', rated) < tonumber(rated_limit)) then
       redis.call('HSET', ratings, player, lines)
       redis.call('ZADD', rated, now, player)
     end

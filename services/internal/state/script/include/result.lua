@@ -5,7 +5,7 @@
 -- KEYS: awaited, running
 
 -- await_result notes that the result of a match is awaited. awaits is what the caller knows of it (awaitsOf in
--- result.go). KEYS[before + j] is its j-th ticket, which is in the match if flags[j] is not '0'. Players who join a
+-- result.go). KEYS[before + j] is its j-th ticket, which is in the match if flags[j] is not '0'. Players that join a
 -- game are added to the lineup of its match, if that has no result.
 local function await_result(key, awaits, before, ids, flags, now)
   local time, id, limit, is_joining, teams, record = string.match(awaits, '^(%d+) (%S+) (%d+) (%d)\f([^\f]*)\f(.*)$')

@@ -3,21 +3,22 @@
 -- number_of returns a number of a player's standing, see standing.go.
 local function number_of(stored, rule, start)
   local _, last = string.find(stored, rule.mark, 1, true)
-  return last and tonumber(string.match(stored, '^%S+', last + 1)) or start
+  return tonumber(last and string.match(stored, '^%S+', last + 1) or string.match(stored, rule.usual) or start)
 end
 
 -- put_recent adds the property with the last opponents of a ticket's players, without players of the ticket: a JSON
 -- array of a limited size.
-local function put_recent(slot, stored, limit)
+local function put_recent(t, stored)
   local seen, list, size = {}, {}, 2
-  for _, player in ipairs(slot.players) do
-    seen[player.id] = true
+  for _, name in ipairs(t.names) do
+    seen[name] = true
   end
-  for _, player in ipairs(slot.players) do
-    for id in string.gmatch(string.match(stored[player.id], '\n!recent(\t[^\n]+)') or '', '[^\t]+') do
+  for j in ipairs(t.names) do
+    local _, last = string.find(stored[t.before + j], '!recent\t', 1, true)
+    for id in string.gmatch(last and string.match(stored[t.before + j], '[^\n]+', last) or '', '[^\t]+') do
       local text = '"' .. string.gsub(id, '[\\"]', '\\%0') .. '"'
       size = size + #text + 1
-      if not seen[id] and size <= limit then
+      if not seen[id] and size <= t.layout.limit then
         list[#list + 1] = text
       end
       seen[id] = true
@@ -26,17 +27,18 @@ local function put_recent(slot, stored, limit)
   if #list > 0 then
     local value = '[' .. table.concat(list, ',') .. ']'
     local entry = '\10\6recent\18' .. varint(#value) .. value
-    slot.ticket.body = slot.ticket.body .. '\50' .. varint(#entry) .. entry
+    t.body = t.body .. '\50' .. varint(#entry) .. entry
   end
 end
 
 -- put_number writes a number of the players' standing into their ticket.
-local function put_number(slot, i, rule, stored)
-  local t, all = slot.ticket
-  for _, player in ipairs(slot.players) do
-    local value = number_of(stored[player.id], rule, player.of[i][1])
-    put(t, player.of[i][2], value)
-    all = all and (rule.combine and rule.combine(all, value) or all + value) or value
+local function put_number(t, i, rule, stored)
+  local own, all, combine = t.layout.own[i], nil, rule.combine
+  for j in ipairs(t.names) do
+    local of = t.layout.players[j][i]
+    local value = number_of(stored[t.before + j], rule, of[1])
+    put(t, of[2], value, 0)
+    all = all and (combine and combine(all, value) or all + value) or value
   end
-  put(t, slot.of[i][2], rule.combine and all or all / #slot.players)
+  put(t, own[2], combine and all or all / #t.names, 0)
 end

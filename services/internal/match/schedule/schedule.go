@@ -34,6 +34,8 @@ type State[S Scheduled] struct {
 	// Pending is when the first of the waiting proposals arrived; zero if none waits. Took is the duration of its run.
 	Pending time.Time
 	Took    time.Duration
+	// Rivals reports whether runs of a segment may propose tickets of the waiting proposals; nil for all segments.
+	Rivals func(S) bool
 	// Wake is the time of the project's next other work.
 	Wake time.Time
 	// Budget is the budget of the segments' accounts; nil if they have none.
@@ -105,11 +107,13 @@ func (s State[S]) allows(segment *Segment, now time.Time, wake *time.Time) bool 
 // that started within it can add to them. For runs of fruitless configs they wait no longer than their own run took,
 // and only for runs that had started when the first of them arrived: a run that started with theirs and is as fast is
 // compared with them, but many configs that find nothing do not delay the others.
+//
+// Segments that are no rivals delay nothing.
 func (s State[S]) EvaluateAt() time.Time {
 	var at time.Time
 	for one := range s.Segments {
 		segment := one.schedule()
-		if !segment.running {
+		if !segment.running || s.Rivals != nil && !s.Rivals(one) {
 			continue
 		}
 		until := segment.started.Add(s.Window)

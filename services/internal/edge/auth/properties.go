@@ -1,16 +1,22 @@
-package insight
+package auth
 
 import (
+	"context"
+
 	"github.com/labstack/echo/v4"
 
-	"matchmaker.dev/services/internal/edge/auth"
+	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/edge/problem"
-	"matchmaker.dev/services/internal/state"
 )
 
+// SettingsReader reads the settings of projects: a *state.Store.
+type SettingsReader interface {
+	Settings(ctx context.Context, project string) (*pb.ProjectSettings, error)
+}
+
 // MaySeeProperties is Forbidden for the role Support, unless the settings of the project let it see properties.
-func MaySeeProperties(c echo.Context, store *state.Store) error {
-	if auth.From(c).SeesProperties() {
+func MaySeeProperties(c echo.Context, store SettingsReader) error {
+	if From(c).SeesProperties() {
 		return nil
 	}
 	settings, err := store.Settings(c.Request().Context(), c.Param("project"))

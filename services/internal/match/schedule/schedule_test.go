@@ -166,7 +166,12 @@ func TestEvaluateAt(t *testing.T) {
 		pending  int
 		segments []Segment
 		at       int // the zero time if negative
+		rivals   func(*Segment) bool
 	}{
+		"others serve other queues": {
+			pending: 50, segments: []Segment{running(45), running(40)}, at: 60,
+			rivals: func(s *Segment) bool { return s.started.Equal(after(40)) },
+		},
 		"no run can add to them":                    {pending: 50, segments: []Segment{started(45)}, at: -1},
 		"a run that started before can add to them": {pending: 50, segments: []Segment{running(40), running(45)}, at: 65},
 		"they have waited for the window":           {pending: 50, segments: []Segment{running(60)}, at: 70},
@@ -188,7 +193,7 @@ func TestEvaluateAt(t *testing.T) {
 			segments = append(segments, &test.segments[i])
 		}
 		state := State[*Segment]{Times: times, Segments: slices.Values(segments), Pending: after(test.pending),
-			Took: 3 * time.Millisecond}
+			Took: 3 * time.Millisecond, Rivals: test.rivals}
 		at := state.EvaluateAt()
 		if test.at < 0 && !at.IsZero() || test.at >= 0 && !at.Equal(after(test.at)) {
 			t.Errorf("%s: at %v, want %d ms", name, at, test.at)

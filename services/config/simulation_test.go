@@ -1,0 +1,183 @@
+package config
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/issuer"
+	"matchmaker.dev/services/internal/edge/response"
+	"matchmaker.dev/services/internal/observe/report"
+	"matchmaker.dev/services/internal/state"
+)
+
+// patience is how long a test waits for what must happen.
+const patience = time.Minute
+
+// played has a runner that answers each simulation with parts.
+func (s *studio) played(t *testing.T, answer func(r *pb.RunRequest, send bus.SendPart)) {
+	t.Helper()
+	sub, err := s.bus.ServeRuns("runner", "demo", "duel", func(_ context.Context, r *pb.RunRequest, send bus.SendPart) {
+		if r.GetSimulation() == nil {
+			_ = send(&pb.RunPart{Last: true, Stats: &pb.RunStats{}})
+			return
+		}
+		go answer(r, send)
+	})
+	must(t, err)
+	t.Cleanup(func() { sub.Stop() })
+}
+
+// read reads a simulation until it ends, or has a progress.
+func (s *studio) read(t *testing.T, location string, enough func(one *response.Simulation) bool) *response.Simulation {
+	t.Helper()
+	for deadline := time.Now().Add(patience); ; {
+		r := s.do(t, http.MethodGet, "/"+location, "")
+		r.expect(t, http.StatusOK)
+		one := new(response.Simulation)
+		must(t, json.Unmarshal([]byte(r.body), one))
+		if enough(one) {
+			return one
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("it goes on: %s", r.body)
+		}
+		<-time.After(20 * time.Millisecond)
+	}
+}
+
+func ended(one *response.Simulation) bool { return one.State != simulationRuns }
+
+const other = `{"id":"ranked","config":{"matchmaking":{"targetFunction":{"name":"duel"},"config":{"window":50}},` +
+	`"queue":"q","hosting":{"Profile":"p","Access":"a","Secret":"hunter2","FleetId":"f"}}}`
+
+func TestSimulation(t *testing.T) {
+	s := start(t, impatient)
+	asked, goOn := make(chan *pb.RunRequest, 1), make(chan bool)
+	s.played(t, func(r *pb.RunRequest, send bus.SendPart) {
+		asked <- r
+		must(t, send(&pb.RunPart{Simulated: &pb.Simulated{Progress: 0.5}}))
+		<-goOn
+		book := report.Spans()[0].NewBook(0)
+		book.Add(&report.Match{Players: 2, Waits: []float64{3, 5},
+			Values: []report.Value{{Kind: report.Spread, Name: "skill", Value: 40}}})
+		side := &pb.SimulatedSide{Tickets: 9, Players: 10, Matched: 2, Left: 3, Failed: 1, Waiting: 4, Matches: 1, Runs: 7,
+			Waits: []float64{3, 5}, Report: book.Message()}
+		must(t, send(&pb.RunPart{Last: true, Stats: &pb.RunStats{Charge: 1000}, Simulated: &pb.Simulated{
+			RecordedSince: 1_700_000_000_000, RecordedUntil: 1_700_000_100_000, PlayedUntil: 1_700_000_050_000,
+			Sides: []*pb.SimulatedSide{side, {Tickets: 9, Report: book.Message()}}}}))
+	})
+	queued := strings.Replace(ranked, `"pools"`, `"queue":"q","pools"`, 1)
+	s.put(t, "ranked", queued).expect(t, 200)
+	s.put(t, "second", queued).expect(t, 200)
+	s.put(t, "elsewhere", ranked).expect(t, 200)
+	r := s.do(t, http.MethodPost, "/simulations", other)
+	r.expect(t, http.StatusAccepted)
+	location := r.header.Get("Location")
+	if strings.Contains(r.body, "hunter2") || !strings.HasPrefix(location, "simulations/") {
+		t.Errorf("%s %s", location, r.body)
+	}
+	request := <-asked
+	sides := request.GetSimulation().GetSides()
+	if len(sides) != 2 || len(sides[0].GetConfigs()) != 2 || sides[0].GetConfigs()[0].GetId() != "second" ||
+		string(sides[1].GetConfigs()[1].GetSettings()) != `{"window":50}` || strings.Contains(request.String(), "hosting") {
+		t.Errorf("%v", request)
+	}
+	one := s.read(t, location, func(one *response.Simulation) bool { return one.Progress > 0 })
+	if one.State != simulationRuns || one.Progress != 0.5 || one.Config != "ranked" || one.Tried.Queue != "q" {
+		t.Errorf("%+v", one)
+	}
+	close(goOn)
+	one = s.read(t, location, ended)
+	if one.State != simulationDone || one.Progress != 1 || one.PlayedUntil == "" || one.Alternative.Tickets != 9 ||
+		one.Present.Waiting != 4 || len(one.Present.Waits) != 2 || len(one.Present.Measures) != 2 ||
+		one.Present.Measures[1].Mean != 40 {
+		t.Errorf("%+v", one)
+	}
+	// It says nothing else of the config, and no other project has it.
+	s.token = s.mint(t, issuer.Claims{Kind: auth.Developer, Subject: "s", Project: "other", Role: "Manager"})
+	s.do(t, http.MethodGet, "/"+location, "").expect(t, http.StatusForbidden)
+}
+
+func TestSimulationOfANewConfig(t *testing.T) {
+	s := start(t, impatient)
+	s.played(t, func(r *pb.RunRequest, send bus.SendPart) {
+		must(t, send(&pb.RunPart{Last: true, Simulated: &pb.Simulated{
+			Sides: make([]*pb.SimulatedSide, len(r.GetSimulation().GetSides()))}}))
+	})
+	r := s.do(t, http.MethodPost, "/simulations", other)
+	r.expect(t, http.StatusAccepted)
+	if one := s.read(t, r.header.Get("Location"), ended); one.Present != nil || one.Alternative == nil {
+		t.Errorf("%+v", one)
+	}
+}
+
+// A simulation fails with a reason, whatever becomes of its runner and its reader.
+func TestSimulationsThatFail(t *testing.T) {
+	s := start(t, impatient)
+	post := func() string {
+		t.Helper()
+		r := s.do(t, http.MethodPost, "/simulations", other)
+		r.expect(t, http.StatusAccepted)
+		return r.header.Get("Location")
+	}
+	if one := s.read(t, post(), ended); one.Error != bus.NoRunner {
+		t.Errorf("without a runner: %+v", one)
+	}
+	s.played(t, func(_ *pb.RunRequest, send bus.SendPart) {
+		must(t, send(&pb.RunPart{Last: true, Error: "no ticket came", Simulated: &pb.Simulated{RecordedSince: 1}}))
+	})
+	if one := s.read(t, post(), ended); one.Error != "no ticket came" || one.RecordedSince == "" {
+		t.Errorf("%+v", one)
+	}
+	// The process that followed it is gone.
+	const id = "0192f3c0-7d7a-7c53-a0f4-2b7f6f0f2d11"
+	_, err := s.store.PutSimulation(t.Context(), "demo", id,
+		[]byte(`{"id":"`+id+`","state":"running","updated":"2020-01-01T00:00:00Z"}`))
+	must(t, err)
+	if one := s.read(t, "simulations/"+id, ended); !strings.Contains(one.Error, "is gone") {
+		t.Errorf("%+v", one)
+	}
+}
+
+func TestSimulationRefusals(t *testing.T) {
+	s := start(t, impatient)
+	hang := make(chan bool)
+	defer close(hang)
+	s.played(t, func(*pb.RunRequest, bus.SendPart) { <-hang })
+	s.do(t, http.MethodGet, "/simulations/x", "").problem(t, 404, "no simulation")
+	s.do(t, http.MethodGet, "/simulations/0192f3c0-7d7a-7c53-a0f4-2b7f6f0f2d11", "").problem(t, 404, "no simulation")
+	s.do(t, http.MethodPost, "/simulations", `{"id":"ranked"}`).problem(t, 400, "config: missing")
+	s.do(t, http.MethodPost, "/simulations", `{"id":"ranked","config":{},"more":1}`).problem(t, 400, "more")
+	for body, want := range map[string]string{
+		`{"id":"ranked","config":{}}`:                                                      "matchmaking",
+		`{"id":"","config":{"matchmaking":{"targetFunction":{"name":"duel"}}}}`:            "configId",
+		`{"id":"a","config":{"matchmaking":{"targetFunction":{"name":"duel"}},"queue":7}}`: "queue",
+	} {
+		if r := s.do(t, http.MethodPost, "/simulations", body); r.status != 400 || !strings.Contains(r.body, want) {
+			t.Errorf("%s: %d %s", body, r.status, r.body)
+		}
+	}
+	manager := s.token
+	s.token = s.mint(t, issuer.Claims{Kind: auth.Developer, Subject: "s", Project: "demo", Role: "Support"})
+	s.do(t, http.MethodPost, "/simulations", other).problem(t, 403, "support.properties")
+	err := s.store.PutSettings(t.Context(), "demo", &pb.ProjectSettings{SupportProperties: true}, state.AnyRevision)
+	must(t, err)
+	s.do(t, http.MethodPost, "/simulations", other).expect(t, http.StatusAccepted)
+	s.token = manager
+	s.do(t, http.MethodPost, "/simulations", other).expect(t, http.StatusAccepted)
+	s.do(t, http.MethodPost, "/simulations", other).problem(t, 429, "simulations of this project run")
+	s.token = s.mint(t, issuer.Claims{Kind: auth.Player, Subject: "p", Project: "demo"})
+	s.do(t, http.MethodPost, "/simulations", other).expect(t, http.StatusForbidden)
+	s.token = manager
+	_, _, err = s.store.Charge(t.Context(), "demo", simulationWork, 3*time.Minute,
+		state.Budget{Amount: 2 * time.Minute, Window: 10 * time.Minute})
+	must(t, err)
+	s.do(t, http.MethodPost, "/simulations", other).problem(t, 429, "computed for longer")
+}

@@ -1,0 +1,232 @@
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"matchmaker.dev/pkg/client"
+)
+
+// trial is a config that is tried on the last hour, beside the present one.
+type trial struct {
+	*client.Simulation
+	Curves *plot
+	Rows   []trialRow
+	// Short: much of the hour is not played.
+	Short bool
+}
+
+type trialRow struct{ Name, Present, Tried string }
+
+// wholeHour is how much of the last hour is as good as the whole.
+const wholeHour = 58 * time.Minute
+
+// trialOf reads a trial; nil without an id.
+func trialOf(ctx context.Context, v *view, id string) (*trial, error) {
+	if id == "" {
+		return nil, nil
+	}
+	s, err := v.API.GetSimulation(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if s.Alternative == nil {
+		return &trial{Simulation: s}, nil
+	}
+	t := &trial{Simulation: s, Short: s.PlayedUntil.Sub(s.RecordedSince) < wholeHour}
+	sides := map[string]*client.SimulatedConfig{"tried": s.Alternative}
+	if s.Present != nil {
+		sides["present"] = s.Present
+	}
+	t.Curves = sharePlot("Tickets with a match, by how long they waited", sides)
+	for _, n := range s.Numbers() {
+		text := func(value *float64) string {
+			switch {
+			case value == nil:
+				return "–"
+			case n.Unit == "s":
+				return seconds(*value)
+			case n.Unit == "%":
+				return percent(*value / 100)
+			}
+			return number(*value)
+		}
+		t.Rows = append(t.Rows, trialRow{strings.ToUpper(n.Name[:1]) + n.Name[1:], text(n.Present), text(n.Tried)})
+	}
+	return t, nil
+}
+
+// trialPage is a trial with what is tried.
+type trialPage struct {
+	Trial *trial
+	// Text is the config, and ETag the state of the stored one.
+	Text, ETag, Edit string
+	Diff             []difference
+}
+
+func loadTrial(ctx context.Context, v *view) (any, error) {
+	t, err := trialOf(ctx, v, v.QueryParam("id"))
+	if err != nil {
+		return nil, err
+	}
+	if t == nil {
+		return nil, viewerError("id: the identifier of a simulation is expected.")
+	}
+	p := &trialPage{Trial: t, Text: indented(t.Tried)}
+	stored, err := v.API.GetConfig(ctx, t.Config)
+	p.Edit = v.link("config", "id", t.Config, "edit", "true", "try", t.ID)
+	switch {
+	case client.IsNotFound(err):
+		p.Edit = v.link("config", "id", t.Config, "new", "true", "try", t.ID)
+		stored = &client.StoredConfig{}
+	case err != nil:
+		return nil, err
+	}
+	p.ETag = stored.ETag
+	p.Diff, err = differencesOf(stored.JSON, t.Tried)
+	return p, err
+}
+
+// runTry tries the config of the editor.
+func runTry(ctx context.Context, v *view) (string, error) {
+	id := v.FormValue("id")
+	if id == "" {
+		return "", viewerError("id: an identifier of the config is expected.")
+	}
+	s, err := v.API.StartSimulation(ctx, client.StartSimulation{ID: id, Config: json.RawMessage(v.FormValue("text"))})
+	if err != nil {
+		return "", err
+	}
+	return v.link("trial", "id", s.ID), nil
+}
+
+// whatIf is a slider over a number of the settings of a config.
+type whatIf struct {
+	Configs, Settings []choice
+	Config, Setting   string
+	Value, Now        string
+	Min, Max, Step    string
+	Trial             *trial
+}
+
+func loadWhatIf(ctx context.Context, v *view, configs []string) (*whatIf, error) {
+	w := &whatIf{Config: v.chosen("config", configs...)}
+	if w.Configs = v.choices("queue", "config", w.Config, configs...); w.Config == "" {
+		return w, nil
+	}
+	stored, err := remember(ctx, v, "config "+w.Config, 4*time.Second,
+		func(ctx context.Context, api *client.Client) (*client.StoredConfig, error) {
+			return api.GetConfig(ctx, w.Config)
+		})
+	if err != nil {
+		return w, err
+	}
+	numbers := numbersOf(stored.Matchmaking.Config)
+	names := slices.Sorted(maps.Keys(numbers))
+	if w.Setting = v.chosen("setting", names...); !v.QueryParams().Has("setting") && slices.Contains(names, "window") {
+		w.Setting = "window"
+	}
+	if w.Setting == "" {
+		return w, nil
+	}
+	w.Settings = v.choices("queue", "setting", w.Setting, names...)
+	w.slide(numbers[w.Setting], v.QueryParam("value"))
+	if w.Trial, err = trialOf(ctx, v, v.QueryParam("try")); err != nil {
+		v.Problems = append(v.Problems, "What was tried is not known: "+reasonOf(err))
+	}
+	return w, nil
+}
+
+// numbersOf are the numbers of settings, by name, if they are an object.
+func numbersOf(settings json.RawMessage) map[string]float64 {
+	var all map[string]any
+	numbers := map[string]float64{}
+	if json.Unmarshal(settings, &all) != nil {
+		return numbers
+	}
+	for name, value := range all {
+		if n, ok := value.(float64); ok {
+			numbers[name] = n
+		}
+	}
+	return numbers
+}
+
+// slide sets the slider: from 0 to four times the number, in steps of its second digit.
+func (w *whatIf) slide(now float64, value string) {
+	text := func(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+	size := math.Abs(now)
+	if size == 0 {
+		size = 2.5
+	}
+	step := math.Pow(10, math.Floor(math.Log10(size))-1)
+	if now == math.Trunc(now) {
+		step = math.Max(step, 1)
+	}
+	low, high := 0.0, 4*size
+	if now < 0 {
+		low, high = -high, 0
+	}
+	w.Now, w.Value, w.Min, w.Max, w.Step = text(now), text(now), text(low), text(high), text(step)
+	if n, err := strconv.ParseFloat(value, 64); err == nil && n >= low && n <= high {
+		w.Value = text(n)
+	}
+}
+
+// queueActions are what the page of a queue does.
+func queueActions() map[string]action { return map[string]action{"try": {nil, runSlide}} }
+
+// runSlide tries a config with another number in its settings.
+func runSlide(ctx context.Context, v *view) (string, error) {
+	id, setting, value := v.FormValue("config"), v.FormValue("setting"), v.FormValue("value")
+	stored, err := v.API.GetConfig(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	if _, is := numbersOf(stored.Matchmaking.Config)[setting]; !is {
+		return "", viewerError("setting: the name of a number in the settings of the config is expected.")
+	}
+	n, err := strconv.ParseFloat(value, 64)
+	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
+		return "", viewerError("value: a number is expected.")
+	}
+	var document, matchmaking, settings map[string]json.RawMessage
+	for _, step := range []struct {
+		text json.RawMessage
+		into *map[string]json.RawMessage
+	}{{stored.JSON, &document}, {nil, &matchmaking}, {stored.Matchmaking.Config, &settings}} {
+		if step.text == nil {
+			step.text = document["matchmaking"]
+		}
+		if err := json.Unmarshal(step.text, step.into); err != nil {
+			return "", err
+		}
+	}
+	settings[setting], _ = json.Marshal(n) // it is finite
+	if matchmaking["config"], err = json.Marshal(settings); err != nil {
+		return "", err
+	}
+	if document["matchmaking"], err = json.Marshal(matchmaking); err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(document)
+	if err != nil {
+		return "", err
+	}
+	s, err := v.API.StartSimulation(ctx, client.StartSimulation{ID: id, Config: text})
+	if err != nil {
+		return "", err
+	}
+	queue, none := v.FormValue("queue"), ""
+	if queue == "" {
+		none = "true"
+	}
+	return v.link("queue", "queue", queue, "none", none, "config", id, "setting", setting, "value", value,
+		"try", s.ID), nil
+}

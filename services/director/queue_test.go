@@ -1,0 +1,109 @@
+package director_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/bus"
+)
+
+// A ticket wakes the configs of its queues. The others run when time passes, or when something happens to them.
+func TestTicketsWakeTheConfigsOfTheirQueues(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var busy, other atomic.Int32
+	count := func(runs *atomic.Int32) function {
+		return func(*pb.RunRequest, []string, func(...*pb.Proposal)) error {
+			runs.Add(1)
+			return nil
+		}
+	}
+	w.runner("r", map[string]function{"busy": count(&busy), "other": count(&other)})
+	w.create(1)
+	w.put(project, "busy", &pb.Config{Queue: "busy"})
+	w.put(project, "other", &pb.Config{Queue: "other"})
+	patient := times()
+	patient.MaxInterval = time.Hour
+	w.director("a", patient)
+	create := func(queues ...string) {
+		t.Helper()
+		one := &pb.Ticket{Id: w.next(), Owner: "ada", Created: time.Now().UnixMilli(), Queues: queues}
+		if err := w.store.Creator(w.bus.PokeTickets).Create(t.Context(), project, one); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.until("the tickets of one queue wake its config alone", func() bool {
+		ran := other.Load()
+		for range 5 {
+			before := busy.Load()
+			create("busy")
+			w.until("it runs", func() bool { return busy.Load() > before })
+		}
+		return other.Load() == ran
+	})
+	for name, wake := range map[string]func(){
+		"a ticket of both queues":              func() { create("busy", "other") },
+		"a poke of a service of before":        func() { w.poke(project, &pb.Poke{Position: 1}) },
+		"tickets of more queues than are told": func() { create(many("other", 20)...) },
+	} {
+		ran := other.Load()
+		wake()
+		w.until(name+" wakes the other config", func() bool { return other.Load() > ran })
+	}
+}
+
+// many are so many queues.
+func many(first string, n int) []string {
+	queues := []string{first}
+	for len(queues) < n {
+		queues = append(queues, "queue-"+string(rune('a'+len(queues))))
+	}
+	return queues
+}
+
+// Proposals wait for runs of other queues only where tickets are in several: else none of those can be better.
+func TestProposalsWaitForTheirRivals(t *testing.T) {
+	t.Parallel()
+	for name, crossing := range map[string]int64{"own": 0, "shared": 2} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.lives(t.Context(), "r")
+			ids := w.create(2)
+			better, slow := of("better", ids...), make(chan bus.SendPart, 100)
+			better.Score = 1
+			first := func(_ context.Context, _ *pb.RunRequest, answer bus.SendPart) {
+				theirs := <-slow // the other run is under way
+				_ = answer(&pb.RunPart{Last: true, Proposals: []*pb.Proposal{of("own", ids...)},
+					Stats: &pb.RunStats{Crossing: crossing}})
+				if crossing > 0 {
+					_ = theirs(&pb.RunPart{Last: true, Proposals: []*pb.Proposal{better},
+						Stats: &pb.RunStats{Crossing: crossing}})
+				}
+			}
+			second := func(_ context.Context, _ *pb.RunRequest, answer bus.SendPart) { slow <- answer }
+			for function, serve := range map[string]func(context.Context, *pb.RunRequest, bus.SendPart){
+				"first": first, "second": second,
+			} {
+				sub, err := w.bus.ServeRuns("r", project, function, serve)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { sub.Stop() })
+				w.put(project, function, &pb.Config{Queue: function})
+			}
+			patient := times()
+			patient.Window, patient.Run, patient.Cores = time.Hour, time.Hour, 0 // no config is fruitless
+			w.director("a", patient)
+			want := map[int64]string{0: "own", 2: "better"}[crossing]
+			for _, a := range w.results(ids...) {
+				if a.GetConnection() != want {
+					t.Errorf("the result is %q, want %q", a.GetConnection(), want)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,200 @@
+package lasthour
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/match/cycle"
+	"matchmaker.dev/services/internal/sandbox"
+	"matchmaker.dev/services/internal/sandbox/sandboxtest"
+)
+
+// began is when the recordings of the tests began.
+var began = time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ticket is a ticket as the feed has it.
+func ticketAt(t *testing.T, id string, at time.Duration, skill float64) []byte {
+	t.Helper()
+	body, err := proto.Marshal(&pb.Ticket{Id: id, Owner: "ada-" + id, Created: began.Add(at).UnixMilli(),
+		AttributeNames: []string{"skill"}, AttributeValues: []float64{skill}, Trace: []byte("trace"),
+		Players: []*pb.Player{{Id: "ada-" + id}, {Id: "bob-" + id}}, Properties: map[string][]byte{"role": []byte("1")}})
+	must(t, err)
+	return body
+}
+
+// evening is a recording of n tickets within a time, of which each tenth leaves after 20 seconds.
+func evening(t *testing.T, n int, within time.Duration) *Recorder {
+	t.Helper()
+	r := NewRecorder(new(Quota), began)
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range n {
+		id, at := fmt.Sprint(i), within*time.Duration(i)/time.Duration(n)
+		r.Came(id, ticketAt(t, id, at, 1500+400*random.NormFloat64()))
+		r.Gone(id, i%10 != 0, began.Add(at+20*time.Second))
+	}
+	return r
+}
+
+// instances starts instances of the function duel.
+func instances(t *testing.T) func() map[string]*cycle.Function {
+	t.Helper()
+	dir := t.TempDir()
+	child, err := sandboxtest.Build(dir)
+	must(t, err)
+	wasm, err := sandboxtest.Module(dir, "../../../functions", "./duel")
+	must(t, err)
+	box, err := sandbox.New(sandbox.Options{Dir: filepath.Join(dir, "box"), Code: sandbox.UserCode(), Binary: child,
+		Log: slog.New(slog.DiscardHandler), Limits: sandbox.Limits{Run: time.Minute, Start: time.Minute}})
+	must(t, err)
+	t.Cleanup(box.Close)
+	m, _, err := box.Load(t.Context(), "", wasm)
+	must(t, err)
+	t.Cleanup(func() { box.Release(m) })
+	return func() map[string]*cycle.Function {
+		instance, err := box.Start(t.Context(), m, "test", func(string) {})
+		must(t, err)
+		t.Cleanup(instance.Close)
+		return map[string]*cycle.Function{"duel": cycle.NewFunction(instance, &m.Manifest)}
+	}
+}
+
+func duel(settings string) []*pb.Config {
+	return []*pb.Config{{Id: "ranked", Function: "duel", Settings: []byte(settings)}}
+}
+
+// A narrower window gives longer waits and better matches, and nothing gives no difference.
+func TestNarrowerWindow(t *testing.T) {
+	start := instances(t)
+	r := evening(t, 600, 20*time.Minute)
+	var shares []float64
+	rested := time.Duration(0)
+	play := func(limit time.Duration, settings ...string) (*pb.Simulated, error) {
+		o := Options{Now: began.Add(30 * time.Minute), Limit: limit,
+			Progress: func(share float64) { shares = append(shares, share) },
+			Rest: func(_ context.Context, took time.Duration) error {
+				rested += took
+				return nil
+			}}
+		for _, s := range settings {
+			o.Sides = append(o.Sides, Side{duel(s), start()})
+		}
+		return r.Play(t.Context(), o)
+	}
+	wide, narrow := `{"attribute":"skill","window":200,"widen":5}`, `{"attribute":"skill","window":20,"widen":5}`
+	got, err := play(time.Hour, wide, narrow, wide)
+	must(t, err)
+	first, second, again := got.GetSides()[0], got.GetSides()[1], got.GetSides()[2]
+	if !proto.Equal(first, again) {
+		t.Errorf("the same config twice: %v\nand %v", first, again)
+	}
+	spread := func(s *pb.SimulatedSide) (sum float64) {
+		for _, d := range s.GetReport().GetSeries()[0].GetDistributions() {
+			if d.GetKind() == "spread" && d.GetName() == "skill" {
+				sum += d.GetSum()
+			}
+		}
+		return sum / float64(s.GetMatches())
+	}
+	for _, s := range []*pb.SimulatedSide{first, second} {
+		if s.GetTickets() != 600 || s.GetPlayers() != 1200 || s.GetMatched() != 2*s.GetMatches() ||
+			len(s.GetWaits()) != Waits || s.GetMatched()+s.GetLeft()+s.GetWaiting()+s.GetFailed() != 600 || s.GetFailed() != 0 {
+			t.Errorf("%v", s)
+		}
+	}
+	if a, b := first.GetWaits()[Waits/2], second.GetWaits()[Waits/2]; b < 1.5*a {
+		t.Errorf("half wait for %.2f s, and with a narrow window for %.2f s", a, b)
+	}
+	if a, b := spread(first), spread(second); b > 0.7*a || b == 0 {
+		t.Errorf("the spread is %.1f, and with a narrow window %.1f", a, b)
+	}
+	if first.GetLeft() >= second.GetLeft() {
+		t.Errorf("%d left, and with a narrow window %d", first.GetLeft(), second.GetLeft())
+	}
+	if got.GetRecordedSince() != began.UnixMilli() || got.GetPlayedUntil() != began.Add(30*time.Minute).UnixMilli() ||
+		len(shares) != 1800 || shares[len(shares)-1] != 1 || rested <= 0 {
+		t.Errorf("%d to %d, %d steps, rested %v", got.GetRecordedSince(), got.GetPlayedUntil(), len(shares), rested)
+	}
+	// Without time it says how far it came.
+	if got, err = play(1, wide); err != nil || got.GetPlayedUntil() != began.Add(step).UnixMilli() {
+		t.Errorf("%v %v", got, err)
+	}
+	if _, err = play(time.Hour, `{"attribute":7}`); err == nil || !strings.Contains(err.Error(), "configs.ranked") {
+		t.Errorf("settings that the function refuses: %v", err)
+	}
+}
+
+func TestNothingToPlay(t *testing.T) {
+	r := evening(t, 1, time.Second)
+	other := duel(`{}`)
+	other[0].Queue = "other"
+	got, err := r.Play(t.Context(), Options{Sides: []Side{{Configs: other}}, Now: began.Add(time.Minute)})
+	if !errors.Is(err, ErrNothing) || got.GetRecordedSince() != began.UnixMilli() {
+		t.Errorf("%v %v", got, err)
+	}
+}
+
+// What is kept names no player and no longer than an hour, and is bounded.
+func TestRecorderForgets(t *testing.T) {
+	q := new(Quota)
+	r := NewRecorder(q, began)
+	r.Came("early", ticketAt(t, "early", -time.Second, 1))
+	r.Came("a", ticketAt(t, "a", time.Second, 1))
+	if r.Gone("a", true, began.Add(2*time.Second)); r.list[0].left != 0 {
+		t.Error("a match took it: it did not leave")
+	}
+	r.Came("a", ticketAt(t, "a", time.Second, 1)) // its match did not come about
+	r.Gone("a", false, began.Add(9*time.Second))
+	r.Gone("unknown", false, began)
+	r.Came("broken", []byte{0xff})
+	got := r.copy()
+	if len(got.arrivals) != 1 || got.arrivals[0].left != began.Add(9*time.Second).UnixMilli() {
+		t.Fatalf("%+v", got.arrivals)
+	}
+	if text := string(got.arrivals[0].body); strings.Contains(text, "ada") || strings.Contains(text, "bob") ||
+		strings.Contains(text, "trace") || !strings.Contains(text, "role") {
+		t.Errorf("kept is %q", text)
+	}
+	r.Came("b", ticketAt(t, "b", time.Minute, 1))
+	r.Trim(began.Add(time.Hour + 30*time.Second))
+	if got = r.copy(); len(got.arrivals) != 1 || got.arrivals[0].id != "b" || len(r.numbers) != 1 ||
+		got.since != began.Add(30*time.Second).UnixMilli() {
+		t.Errorf("after an hour: %+v", got)
+	}
+	r.Gone("b", false, began.Add(2*time.Minute))
+	if got = r.copy(); got.arrivals[0].left == 0 {
+		t.Error("the ticket behind one that was dropped did not leave")
+	}
+	for range 999 { // other projects
+		NewRecorder(q, began)
+	}
+	r.Trim(began.Add(time.Hour + 30*time.Second))
+	for i := range 1000 {
+		id := fmt.Sprint("c", i)
+		r.Came(id, ticketAt(t, id, time.Hour+time.Duration(i)*time.Millisecond, 1))
+	}
+	if n := len(r.list); r.bytes > allBytes/1000 || n < 100 || n > 500 || len(r.numbers) != n ||
+		r.since != r.list[0].created {
+		t.Errorf("%d tickets, %d bytes, since %d", n, r.bytes, r.since)
+	}
+	r.Trim(began.Add(3 * time.Hour))
+	if len(r.list) != 0 || len(r.numbers) != 0 || r.bytes != 0 {
+		t.Errorf("%d tickets and %d bytes are left", len(r.list), r.bytes)
+	}
+}
