@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -70,17 +71,16 @@ const firstConfig = `{
 
 func loadConfig(ctx context.Context, v *view) (any, error) {
 	p := &configPage{ID: v.QueryParam("id"), Edit: v.QueryParam("edit") != "" || v.QueryParam("new") != ""}
-	var tried json.RawMessage
+	var tried *client.Simulation
 	if id := v.QueryParam("try"); id != "" { // one that was tried is edited further
-		one, err := v.API.GetSimulation(ctx, id)
-		if err != nil {
-			return nil, err
+		var err error
+		if tried, err = v.API.GetSimulation(ctx, id); err != nil {
+			v.Problems = append(v.Problems, "What was tried is not known: "+reasonOf(err))
 		}
-		tried = one.Tried
 	}
 	if p.New = v.QueryParam("new") != ""; p.New {
 		if p.Text = firstConfig; tried != nil {
-			p.Text = indented(tried)
+			p.Text = indented(tried.Tried)
 		}
 		return p, nil
 	}
@@ -97,7 +97,7 @@ func loadConfig(ctx context.Context, v *view) (any, error) {
 	default:
 		p.Config, p.ETag, p.Text = &stored.Config, stored.ETag, indented(stored.JSON)
 		if tried != nil {
-			p.Text = indented(tried)
+			p.Text, p.ETag = editable(tried, stored), cmp.Or(v.QueryParam("etag"), stored.ETag)
 		}
 	}
 	for i, c := range changes {

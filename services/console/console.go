@@ -289,6 +289,9 @@ func (v *view) fail(err error) error {
 		text = "Your role may not do this: " + text
 	case 0:
 		status = http.StatusBadGateway
+		if _, is := errors.AsType[viewerError](err); is {
+			status = http.StatusBadRequest
+		}
 	}
 	return v.render(status, frame{Title: http.StatusText(status), Failure: text})
 }

@@ -229,6 +229,25 @@ func TestTrial(t *testing.T) {
 	}
 }
 
+// A simulation keeps no keys of hosting: trying a config with new ones would lose them.
+func TestNewKeysArePutBeforeTheyAreTried(t *testing.T) {
+	s := start(t, true)
+	at := s.URL + "/console/demo/config"
+	_, _, page := ask(t, http.MethodGet, at+"?edit=true&id="+url.QueryEscape(hostile), nil)
+	_, token, _ := strings.Cut(page, `name="csrf" value="`)
+	token, _, _ = strings.Cut(token, `"`)
+	for text, want := range map[string]string{
+		`{"hosting":{"Access":"","Secret":"new"}}`: "hosting.Secret: put new keys",
+		`{"hosting":{"Access":"new"}}`:             "hosting.Access: put new keys",
+	} {
+		form := url.Values{"csrf": {token}, "do": {"try"}, "id": {hostile}, "text": {text}}
+		status, _, body := ask(t, http.MethodPost, at, form)
+		if status != http.StatusBadRequest || !strings.Contains(body, want) {
+			t.Errorf("%s: %d %.3000s", text, status, body)
+		}
+	}
+}
+
 // What does not come from a page of the session, or from this machine, changes and shows nothing.
 func TestRequestsThatAreRefused(t *testing.T) {
 	s, logins := start(t, true), start(t, false)

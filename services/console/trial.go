@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,9 +79,9 @@ func loadTrial(ctx context.Context, v *view) (any, error) {
 	if t == nil {
 		return nil, viewerError("id: the identifier of a simulation is expected.")
 	}
-	p := &trialPage{Trial: t, Text: indented(t.Tried)}
+	p := &trialPage{Trial: t, ETag: v.QueryParam("etag")}
 	stored, err := v.API.GetConfig(ctx, t.Config)
-	p.Edit = v.link("config", "id", t.Config, "edit", "true", "try", t.ID)
+	p.Edit = v.link("config", "id", t.Config, "edit", "true", "try", t.ID, "etag", p.ETag)
 	switch {
 	case client.IsNotFound(err):
 		p.Edit = v.link("config", "id", t.Config, "new", "true", "try", t.ID)
@@ -88,9 +89,47 @@ func loadTrial(ctx context.Context, v *view) (any, error) {
 	case err != nil:
 		return nil, err
 	}
-	p.ETag = stored.ETag
-	p.Diff, err = differencesOf(stored.JSON, t.Tried)
+	p.Text = editable(t.Simulation, stored)
+	p.Diff, err = differencesOf(stored.JSON, json.RawMessage(p.Text))
 	return p, err
+}
+
+// hiddenAccess is the access key of hosting in a config that was tried.
+var hiddenAccess = regexp.MustCompile(`("Access"\s*:\s*)"\*{8}"`)
+
+// editable is what was tried, to be put: simulations keep no keys of hosting, and take none but the stored ones.
+func editable(tried *client.Simulation, stored *client.StoredConfig) string {
+	text := indented(tried.Tried)
+	if stored.Hosting == nil {
+		return text
+	}
+	access, _ := json.Marshal(stored.Hosting.Access) // a text
+	return hiddenAccess.ReplaceAllStringFunc(text, func(found string) string {
+		return hiddenAccess.FindStringSubmatch(found)[1] + string(access)
+	})
+}
+
+// checkKeys is an error if a config has other keys of hosting than the stored one: they would be lost.
+func checkKeys(ctx context.Context, v *view, id, text string) error {
+	var given client.Config
+	_ = json.Unmarshal([]byte(text), &given) // the service says what is wrong
+	if given.Hosting == nil {
+		return nil
+	}
+	var known client.Hosting
+	switch stored, err := v.API.GetConfig(ctx, id); {
+	case err == nil && stored.Hosting != nil:
+		known = *stored.Hosting
+	case err != nil && !client.IsNotFound(err):
+		return err
+	}
+	for name, of := range map[string][2]string{"Access": {given.Hosting.Access, known.Access},
+		"Secret": {given.Hosting.Secret, known.Secret}} {
+		if of[0] != "" && of[0] != of[1] {
+			return viewerError("hosting." + name + ": put new keys before you try the config. What is tried does not keep them.")
+		}
+	}
+	return nil
 }
 
 // runTry tries the config of the editor.
@@ -99,11 +138,15 @@ func runTry(ctx context.Context, v *view) (string, error) {
 	if id == "" {
 		return "", viewerError("id: an identifier of the config is expected.")
 	}
-	s, err := v.API.StartSimulation(ctx, client.StartSimulation{ID: id, Config: json.RawMessage(v.FormValue("text"))})
+	text := v.FormValue("text")
+	if err := checkKeys(ctx, v, id, text); err != nil {
+		return "", err
+	}
+	s, err := v.API.StartSimulation(ctx, client.StartSimulation{ID: id, Config: json.RawMessage(text)})
 	if err != nil {
 		return "", err
 	}
-	return v.link("trial", "id", s.ID), nil
+	return v.link("trial", "id", s.ID, "etag", v.FormValue("etag")), nil
 }
 
 // whatIf is a slider over a number of the settings of a config.
@@ -158,7 +201,8 @@ func numbersOf(settings json.RawMessage) map[string]float64 {
 	return numbers
 }
 
-// slide sets the slider: from 0 to four times the number, in steps of its second digit.
+// slide sets the slider: from 0 to four times the number, in steps of its second digit, or of a later one of which the
+// number is a multiple: browsers round what is between two steps.
 func (w *whatIf) slide(now float64, value string) {
 	text := func(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 	size := math.Abs(now)
@@ -168,6 +212,9 @@ func (w *whatIf) slide(now float64, value string) {
 	step := math.Pow(10, math.Floor(math.Log10(size))-1)
 	if now == math.Trunc(now) {
 		step = math.Max(step, 1)
+	}
+	for step > size*1e-9 && math.Abs(now/step-math.Round(now/step)) > 1e-9 {
+		step /= 10
 	}
 	low, high := 0.0, 4*size
 	if now < 0 {

@@ -100,7 +100,7 @@ func (c *keysResealCmd) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	done, err := reseal(ctx, store, ring)
-	fmt.Fprintf(s.out, "encrypted again: %d of configs and webhooks\n", done)
+	fmt.Fprintf(s.out, "keys of configs and webhooks that were encrypted again: %d\n", done)
 	return errors.Join(err, store.Close())
 }
 

@@ -22,8 +22,8 @@ function busy() {
   const at = document.activeElement
   return (selection && !selection.isCollapsed && live.contains(selection.anchorNode)) ||
     (at && live.contains(at) && /^(INPUT|TEXTAREA|SELECT)$/.test(at.tagName)) ||
-    [...live.querySelectorAll('input')].some(i => i.type === 'checkbox' ? i.checked : i.type !== 'hidden' &&
-      i.value !== i.defaultValue)
+    [...live.querySelectorAll('input:not([type=hidden], [type=range])')].some(i =>
+      i.type === 'checkbox' ? i.checked : i.value !== i.defaultValue)
 }
 
 function replace(html) {
