@@ -70,6 +70,9 @@ func (i *inbox) take() news {
 
 // poke adds that something happened in the project.
 func (i *inbox) poke(p *pb.Poke) {
+	if p.GetUnasked() != "" { // it is for runners
+		return
+	}
 	i.mu.Lock()
 	i.news.poked = true
 	if !p.GetConfigs() || p.GetFunctions() || p.GetServers() || p.GetAnswered() || p.GetPosition() > 0 {

@@ -289,8 +289,11 @@ func (l *leader) state() schedule.State[*segment] {
 	s := schedule.State[*segment]{
 		Times: l.times(), Segments: l.all(), Pending: l.settler.since(), Took: l.settler.pending.took,
 		Wake: l.maintenance.next, Budget: l.budget,
-		Rivals: func(one *segment) bool { return l.settler.crossing > 0 || l.settler.pending.of(one.config.GetQueue()) },
 		Paused: l.maintenance.empty || l.maintenance.unreachable || !l.retired.IsZero(),
+	}
+	if !s.Pending.IsZero() && l.settler.crossing == 0 {
+		queues := l.settler.pending.queues()
+		s.Rivals = func(one *segment) bool { return queues[one.config.GetQueue()] }
 	}
 	if end := l.retired.Add(l.Settings.Lease); !l.retired.IsZero() && end.Before(s.Wake) {
 		s.Wake = end

@@ -60,14 +60,13 @@ func (p *pending) take(n int) []*proposal {
 	return taken
 }
 
-// of reports whether proposals of a queue's configs wait.
-func (p *pending) of(queue string) bool {
+// queues are the queues of the configs whose proposals wait.
+func (p *pending) queues() map[string]bool {
+	queues := map[string]bool{}
 	for _, r := range p.configs {
-		if r.lists[0][0].Origin.config.GetQueue() == queue {
-			return true
-		}
+		queues[r.lists[0][0].Origin.config.GetQueue()] = true
 	}
-	return false
+	return queues
 }
 
 // all returns the proposals, and forgets them.

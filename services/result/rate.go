@@ -110,7 +110,12 @@ func rate(basis *state.ResultBasis, next *pb.MatchResult) (_ []state.Rated, odds
 			o := report.Odds{Rating: rule.GetName(), Judged: rating.Judge(model, teams)}
 			odds = append(odds, o.Message())
 		}
-		after := model.Rate(teams)
+		after, season := model.Rate(teams), rule.GetSeason()
+		for key, c := range earlier { // a correction counts in the season of the match, also for players that it adds
+			if key[1] == rule.GetName() {
+				season = c.GetSeason()
+			}
+		}
 		for i, t := range next.GetTeams() {
 			for j, p := range t.GetPlayers() {
 				of := players[p.GetId()]
@@ -119,9 +124,7 @@ func rate(basis *state.ResultBasis, next *pb.MatchResult) (_ []state.Rated, odds
 				}
 				key := [2]string{p.GetId(), rule.GetName()}
 				change := changeOf(key, teams[i].Players[j], after[i][j])
-				if change.Season = rule.GetSeason(); earlier[key] != nil {
-					change.Season = earlier[key].GetSeason()
-				}
+				change.Season = season
 				next.Changes = append(next.Changes, change)
 				of.set(rule, earlier[key], change, now)
 				delete(earlier, key)

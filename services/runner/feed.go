@@ -98,6 +98,12 @@ type recorded struct {
 	now func() time.Time
 }
 
+// Reset empties the indexes: what came and went until the next snapshot is not known.
+func (r recorded) Reset() {
+	r.feed.Reset()
+	r.recorder.Restart(r.now())
+}
+
 // Apply brings changes into the indexes, and records tickets that come and go.
 func (r recorded) Apply(changes []state.Change, position uint64) {
 	r.feed.Apply(changes, position)

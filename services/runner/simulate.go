@@ -68,7 +68,14 @@ func (f *function) simulate(ctx context.Context, request *pb.RunRequest, answer 
 
 // simulateInTurn waits for the turn of a simulation, starts its instances, and plays.
 func (f *function) simulateInTurn(ctx context.Context, request *pb.RunRequest, progress func(float64),
-	stats *pb.RunStats) (*pb.Simulated, error) {
+	stats *pb.RunStats) (_ *pb.Simulated, err error) {
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	defer func() {
+		if err != nil && ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+	}()
 	select {
 	case f.env.simulations <- struct{}{}:
 	case <-ctx.Done():
@@ -102,7 +109,7 @@ func (f *function) simulateInTurn(ctx context.Context, request *pb.RunRequest, p
 			if c.GetUpload() != 0 {
 				spec = uploads.As(spec, c.GetUpload())
 			}
-			one, end, err := f.startSimulated(ctx, spec)
+			one, end, err := f.startSimulated(ctx, spec, giveUp)
 			if err != nil {
 				return nil, fmt.Errorf("configs.%s: function %s: %w", c.GetId(), c.GetFunction(), err)
 			}
@@ -122,8 +129,12 @@ func (f *function) simulateInTurn(ctx context.Context, request *pb.RunRequest, p
 		}})
 }
 
-// startSimulated starts an instance of a function, if one is free.
-func (f *function) startSimulated(ctx context.Context, spec *pb.Function) (*cycle.Function, func(), error) {
+// errPlaceNeeded ends a simulation.
+var errPlaceNeeded = errors.New("the runner needs its instances for runs, try again later")
+
+// startSimulated starts an instance of a function, if one is free. giveUp is called if a run needs its place.
+func (f *function) startSimulated(ctx context.Context, spec *pb.Function, giveUp context.CancelCauseFunc) (
+	*cycle.Function, func(), error) {
 	if spec == nil {
 		return nil, nil, errors.New("this function, or this upload of it, is not there")
 	}
@@ -132,20 +143,32 @@ func (f *function) startSimulated(ctx context.Context, spec *pb.Function) (*cycl
 		return nil, nil, errors.New("the runner has no instance free, try again later")
 	}
 	place.setBusy(true)
+	ended, end := context.WithCancel(context.WithoutCancel(ctx))
+	go func() {
+		select {
+		case <-place.asked:
+			giveUp(errPlaceNeeded)
+		case <-ended.Done():
+		}
+	}()
+	release := func() {
+		end()
+		place.release()
+	}
 	m, err := f.env.openModule(ctx, f.project, spec.GetModule())
 	if err != nil {
-		place.release()
+		release()
 		return nil, nil, err
 	}
 	instance, err := f.env.Engine.Start(ctx, m, "simulation", func(string) {})
 	if err != nil {
 		f.env.Engine.Release(m)
-		place.release()
+		release()
 		return nil, nil, err
 	}
 	return cycle.NewFunction(instance, &m.Manifest), func() {
 		instance.Close()
 		f.env.Engine.Release(m)
-		place.release()
+		release()
 	}, nil
 }

@@ -470,11 +470,3 @@ func (s *Store) QueuedCommands(project string) int {
 func (s *Store) Rate(ctx context.Context, project, player, stored string) error {
 	return s.redis.HSet(ctx, keysOf(project).ratings(), player, stored).Err()
 }
-
-// Piped is how many commands wait for a round trip that a project shares with others.
-func (s *Store) Piped(project string) int {
-	p := s.shared(project)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.queue)
-}

@@ -123,7 +123,7 @@ func TestProjectsShareRoundTrips(t *testing.T) {
 			})
 		}
 		until(t, "two are under way, and the others wait", func() bool {
-			return trips.Load() == 2 && s.Piped(name(0)) == projects-2
+			return trips.Load() == 2 && s.QueuedCommands(name(0)) == projects-2
 		})
 		close(held)
 		all.Wait()

@@ -24,6 +24,10 @@ const (
 	runsOf = 20_000
 	// longestRun is how long a run may really take.
 	longestRun = 5 * time.Second
+	// restAfter is how much time is taken between two rests, about.
+	restAfter = 20 * time.Millisecond
+	// mostProposals is how many proposals may wait for their evaluation.
+	mostProposals = 100_000
 	// Waits is how many quantiles of the waits there are, from the shortest to the longest.
 	Waits = 41
 	// attributes is how many attributes are measured at most: those that most tickets have.
@@ -45,7 +49,7 @@ type Options struct {
 	Now   time.Time
 	// Limit is how much time it may take. When that is over, what was played until then is the answer.
 	Limit time.Duration
-	// Rest is called after each step, with the time that it took.
+	// Rest is called now and then, with the time that was taken since the last time.
 	Rest func(ctx context.Context, took time.Duration) error
 	// Progress is called after each step, with the share that was played.
 	Progress func(share float64)
@@ -74,30 +78,53 @@ func (r *Recorder) Play(ctx context.Context, o Options) (*pb.Simulated, error) {
 			return answer, err
 		}
 	}
-	spent, from := time.Duration(0), time.UnixMilli(recorded.since)
+	spent := work{Options: &o}
+	defer func() { _ = spent.rest(ctx) }() // it is over
+	from := time.UnixMilli(recorded.since)
 	at := from
-	for at.Before(o.Now) && spent < o.Limit {
+	for at.Before(o.Now) && spent.all < o.Limit {
 		if at = at.Add(step); at.After(o.Now) {
 			at = o.Now
 		}
-		began := time.Now()
 		for _, s := range sides {
-			if err := s.playTo(ctx, at); err != nil {
+			if err := s.playTo(ctx, at, &spent); err != nil {
 				return answer, err
 			}
 		}
-		took := time.Since(began)
-		spent += took
-		o.Progress(max(at.Sub(from).Seconds()/o.Now.Sub(from).Seconds(), spent.Seconds()/o.Limit.Seconds()))
-		if err := o.Rest(ctx, took); err != nil {
-			return answer, err
-		}
+		o.Progress(min(1, max(at.Sub(from).Seconds()/o.Now.Sub(from).Seconds(), spent.all.Seconds()/o.Limit.Seconds())))
 	}
 	answer.PlayedUntil = at.UnixMilli()
 	for _, s := range sides {
 		answer.Sides = append(answer.Sides, s.result())
 	}
 	return answer, nil
+}
+
+// work is the time that a simulation took, and of it what it has not rested for.
+type work struct {
+	*Options
+	all, owed time.Duration
+}
+
+// add counts time, and rests. It is an error if far more than the limit was taken in one step.
+func (w *work) add(ctx context.Context, took time.Duration) error {
+	w.all += took
+	if w.owed += took; w.owed < restAfter {
+		return nil
+	}
+	if err := w.rest(ctx); err != nil {
+		return err
+	}
+	if w.all > max(2*w.Limit, longestRun) {
+		return errors.New("its runs take too long")
+	}
+	return nil
+}
+
+func (w *work) rest(ctx context.Context) error {
+	took := w.owed
+	w.owed = 0
+	return w.Rest(ctx, took)
 }
 
 // comers are the arrivals that wait in a queue of the sides, with ids of their own, and the attributes that most of
@@ -163,12 +190,13 @@ func newSide(o *Side, came []comer, since int64, now time.Time, names []string) 
 	service.MinInterval = max(service.MinInterval, now.Sub(began)/runsOf)
 	var err error
 	s.Cycles, err = cycle.New(cycle.Options{Service: service, Seed: 1, Began: began, Configs: o.Configs,
-		Functions: o.Functions, Claims: s, Report: &pb.Report{Attributes: names}, Longest: longestRun})
+		Functions: o.Functions, Claims: s, Report: &pb.Report{Attributes: names}, Longest: longestRun,
+		Most: mostProposals})
 	return s, err
 }
 
 // playTo plays until a time.
-func (s *side) playTo(ctx context.Context, until time.Time) error {
+func (s *side) playTo(ctx context.Context, until time.Time, spent *work) error {
 	for ctx.Err() == nil {
 		comes := time.Time{}
 		if len(s.coming) > 0 {
@@ -178,7 +206,12 @@ func (s *side) playTo(ctx context.Context, until time.Time) error {
 		if !next.Before(until) {
 			return nil
 		}
-		if err := s.Step(ctx, next, s.come); err != nil {
+		began := time.Now()
+		err := s.Step(ctx, next, s.come)
+		if rest := spent.add(ctx, time.Since(began)); err == nil {
+			err = rest
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -34,7 +34,7 @@ func ticketAt(t *testing.T, id string, at time.Duration, skill float64) []byte {
 	t.Helper()
 	body, err := proto.Marshal(&pb.Ticket{Id: id, Owner: "ada-" + id, Created: began.Add(at).UnixMilli(),
 		AttributeNames: []string{"skill"}, AttributeValues: []float64{skill}, Trace: []byte("trace"),
-		Players: []*pb.Player{{Id: "ada-" + id}, {Id: "bob-" + id}}, Properties: map[string][]byte{"role": []byte("1")}})
+		Players: []*pb.Player{{Id: "ada-" + id}, {Id: "bob-" + id}}, Properties: map[string][]byte{"role": []byte("1"), "recent": []byte(`["eve"]`)}})
 	must(t, err)
 	return body
 }
@@ -168,7 +168,7 @@ func TestRecorderForgets(t *testing.T) {
 		t.Fatalf("%+v", got.arrivals)
 	}
 	if text := string(got.arrivals[0].body); strings.Contains(text, "ada") || strings.Contains(text, "bob") ||
-		strings.Contains(text, "trace") || !strings.Contains(text, "role") {
+		strings.Contains(text, "trace") || strings.Contains(text, "eve") || !strings.Contains(text, "role") {
 		t.Errorf("kept is %q", text)
 	}
 	r.Came("b", ticketAt(t, "b", time.Minute, 1))
@@ -196,5 +196,35 @@ func TestRecorderForgets(t *testing.T) {
 	r.Trim(began.Add(3 * time.Hour))
 	if len(r.list) != 0 || len(r.numbers) != 0 || r.bytes != 0 {
 		t.Errorf("%d tickets and %d bytes are left", len(r.list), r.bytes)
+	}
+	r.Came("d", ticketAt(t, "d", 4*time.Hour, 1))
+	r.Restart(began.Add(5 * time.Hour)) // whether it waits is not known any more
+	if got = r.copy(); len(got.arrivals) != 0 || got.since != began.Add(5*time.Hour).UnixMilli() || r.bytes != 0 {
+		t.Errorf("after a restart: %+v", got)
+	}
+	r.Gone("d", false, began)
+	if r.Came("e", ticketAt(t, "e", 5*time.Hour, 1)); len(r.list) != 1 || r.numbers["e"] != 0 {
+		t.Errorf("after a restart: %v", r.numbers)
+	}
+}
+
+// A step that takes long is rested for, and ends the simulation if it takes far longer than the limit.
+func TestSimulationsRestAsLongAsTheyWork(t *testing.T) {
+	var rested []time.Duration
+	w := work{Options: &Options{Limit: 10 * time.Second, Rest: func(_ context.Context, took time.Duration) error {
+		rested = append(rested, took)
+		return nil
+	}}}
+	for _, one := range []struct {
+		took  time.Duration
+		rests int
+		fails bool
+	}{{restAfter / 2, 0, false}, {restAfter, 1, false}, {19 * time.Second, 2, false}, {time.Second, 3, true}} {
+		if err := w.add(t.Context(), one.took); (err != nil) != one.fails || len(rested) != one.rests {
+			t.Errorf("after %v: %v, rested %v", one.took, err, rested)
+		}
+	}
+	if rested[0] != restAfter+restAfter/2 {
+		t.Errorf("rested %v", rested)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/match/definition"
 )
 
 const (
@@ -59,6 +60,13 @@ func NewRecorder(q *Quota, now time.Time) *Recorder {
 	return &Recorder{quota: q, since: now.UnixMilli(), numbers: map[string]int{}}
 }
 
+// Restart begins anew: of the tickets that came before, it is not known any more whether they wait.
+func (r *Recorder) Restart(now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.since, r.list, r.dropped, r.numbers, r.bytes = now.UnixMilli(), nil, 0, map[string]int{}, 0
+}
+
 // Close forgets all. The recorder is not used after it.
 func (r *Recorder) Close() { r.quota.recorders.Add(-1) }
 
@@ -79,6 +87,7 @@ func (r *Recorder) Came(id string, body []byte) {
 	for _, p := range t.GetPlayers() {
 		p.Id = ""
 	}
+	delete(t.GetProperties(), definition.Recent) // the ids of opponents
 	stripped, err := proto.Marshal(t)
 	if err != nil {
 		return

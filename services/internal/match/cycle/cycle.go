@@ -68,6 +68,8 @@ type Options struct {
 	Report *pb.Report
 	// Longest is how long a run may really take. What it takes in virtual time is the service's.
 	Longest time.Duration
+	// Most is how many proposals may wait for their evaluation; 0 for any number.
+	Most int
 }
 
 // Counts is what was done.
@@ -185,6 +187,8 @@ type Cycles struct {
 	configs []*Config
 	budget  *schedule.Budget
 	pending pending
+	// planned is how many proposals the answers have that are under way.
+	planned int
 	wake    time.Time // when the schedule is to be looked at
 }
 
@@ -327,12 +331,17 @@ func (w *Cycles) startRun(ctx context.Context, s *Segment, seed uint64) error {
 	request := &pb.RunRequest{
 		Config: c.GetId(), Function: c.GetFunction(), Settings: c.GetSettings(), Pools: s.pools, Queue: c.GetQueue(),
 		Now: w.Now.UnixMilli(), Seed: seed, Backfills: w.Backfills.Len() > 0, Report: w.options.Report,
+		Uncounted: true,
 	}
 	if crowds := segmentation.Crowds(c.GetPools()); crowds != nil && w.Now.Sub(c.counted) >= service.MaxInterval {
 		request.Census, c.counted = crowds, w.Now
 	}
 	var candidates []*Candidate
 	take := func(part *pb.RunPart) error {
+		waiting := len(w.pending.list) + w.planned + len(candidates) + len(part.GetProposals())
+		if most := w.options.Most; most > 0 && waiting > most {
+			return fmt.Errorf("more than %d proposals", most)
+		}
 		// The invoker uses its messages again, but for those that are unpacked here.
 		extended := make([]*pb.Proposal, len(part.GetProposals()))
 		for i, p := range part.GetProposals() {
@@ -376,6 +385,7 @@ func (w *Cycles) startRun(ctx context.Context, s *Segment, seed uint64) error {
 	c.function.invoker.Release()
 	w.Counts.Runs++
 	w.Counts.Proposed += len(candidates)
+	w.planned += len(candidates)
 	w.Agenda.Plan(w.Now.Add(service.Run), func() {
 		if counts != nil {
 			c.latest = counts
@@ -383,6 +393,7 @@ func (w *Cycles) startRun(ctx context.Context, s *Segment, seed uint64) error {
 				of.Hold(c.outgrown())
 			}
 		}
+		w.planned -= len(candidates)
 		w.pending.add(w.Now, s, candidates)
 		s.End(schedule.OK, service.Cost, w.Now)
 	})
