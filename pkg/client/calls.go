@@ -537,7 +537,7 @@ func (c *Client) ApproveBackfill(ctx context.Context, backfillID string) (*Backf
 // `Link` and, where its end is known, `Sunset`.
 //
 // Runs the function once over the pools, and assigns the tickets of the best match that it proposes to the connection.
-// Whatever goes wrong with the search is answered with the error `No Match Found`.
+// A function that fails is answered with the error `No Match Found`, one that there is not with 400.
 func (c *Client) BackfillV1(ctx context.Context, body BackfillV1Request) (*BackfillV1Result, error) {
 	return ask[BackfillV1Result](ctx, c, plainCall{
 		method: http.MethodPost, path: "v1/backfill",

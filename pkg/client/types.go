@@ -490,7 +490,8 @@ type BackfillPage struct {
 type ListedBackfillTicket struct {
 	ID string `json:"Id"`
 	// When it was created, in Unix UTC milliseconds.
-	Created       int64 `json:"Created"`
+	Created int64 `json:"Created"`
+	// How often its server changed it, from 1 on.
 	RecordVersion int64 `json:"RecordVersion"`
 	// Empty while its server is being allocated.
 	Connection string             `json:"Connection"`

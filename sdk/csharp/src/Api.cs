@@ -190,6 +190,7 @@ namespace Matchmaking.Api
     public string Connection;
     public long? Created;
     public string Id;
+    /// <summary>How often the server changed it, from 1 on.</summary>
     public long? RecordVersion;
     /// <summary>Those of the answer to an approval. They are ignored.</summary>
     public List<Json> AssignedTickets;

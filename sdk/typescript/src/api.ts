@@ -117,6 +117,7 @@ export interface BackfillTicketUpdate {
   Connection?: string | null | undefined
   Created?: number | undefined
   Id?: string | undefined
+  /** How often the server changed it, from 1 on. */
   RecordVersion?: number | undefined
   /** Those of the answer to an approval. They are ignored. */
   assignedTickets?: unknown[] | null | undefined

@@ -240,6 +240,7 @@ struct BackfillTicketUpdate {
   std::optional<std::string> Connection;
   std::optional<std::int64_t> Created;
   std::optional<std::string> Id;
+  /** How often the server changed it, from 1 on. */
   std::optional<std::int64_t> RecordVersion;
   /** Those of the answer to an approval. They are ignored. */
   std::optional<std::vector<Json>> assignedTickets;
