@@ -30,6 +30,8 @@ import (
 const (
 	// simulationWork is the name of the budget of simulations in the state, which all replicas share.
 	simulationWork = "simulationwork"
+	// simulationLeast is what one is charged at least: each leaves a record.
+	simulationLeast = time.Second
 	// simulationLimit is for how long one may compute, and simulationTime how long it may take, its turn included.
 	simulationLimit = 20 * time.Second
 	simulationTime  = 5 * time.Minute
@@ -212,6 +214,7 @@ func (s *service) follow(ctx context.Context, r *pb.RunRequest, one *response.Si
 	ctx, cancel := context.WithTimeout(ctx, simulationTime)
 	defer cancel()
 	r.Run = uuid.NewString()
+	began, last := time.Now(), (*pb.RunPart)(nil)
 	parts := make(chan *pb.RunPart, 1)
 	run, err := s.Bus.StartRun(ctx, r, func(p bus.Part) {
 		if p.GetLast() { // it has room: what is there gives way
@@ -226,9 +229,14 @@ func (s *service) follow(ctx context.Context, r *pb.RunRequest, one *response.Si
 		}
 	})
 	if err == nil {
-		err = s.await(ctx, r.GetProject(), one, parts, present)
+		last, err = s.await(ctx, r.GetProject(), one, parts, present)
 		run.Stop()
 	}
+	cost := max(simulationLeast, time.Duration(last.GetStats().GetCharge())*time.Microsecond)
+	if err != nil { // the runner may not have said what it computed, and rests as long
+		cost = max(cost, min(time.Since(began)/2, simulationLimit))
+	}
+	s.simulationBudget().Charge(ctx, r.GetProject(), cost)
 	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), simulationLost)
 	defer cancel()
 	if err != nil {
@@ -242,27 +250,26 @@ func (s *service) follow(ctx context.Context, r *pb.RunRequest, one *response.Si
 
 // await takes the parts of a simulation until the last one. The error is why it ends without a result.
 func (s *service) await(ctx context.Context, project string, one *response.Simulation, parts <-chan *pb.RunPart,
-	present bool) error {
+	present bool) (*pb.RunPart, error) {
 	heard, stored := time.Now(), time.Now()
 	tick := time.NewTicker(simulationEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return errors.New("it took too long")
+			return nil, errors.New("it took too long")
 		case <-s.simulations.stopped:
-			return errors.New("the service stops: try again")
+			return nil, errors.New("the service stops: try again")
 		case p := <-parts:
 			heard = time.Now()
 			simulated := p.GetSimulated()
 			one.Progress = max(one.Progress, simulated.GetProgress())
 			if p.GetLast() {
-				s.simulationBudget().Charge(ctx, project, time.Duration(p.GetStats().GetCharge())*time.Microsecond)
-				return fill(one, p, present)
+				return p, fill(one, p, present)
 			}
 		case <-tick.C:
 			if time.Since(heard) > simulationLost {
-				return errors.New("no runner answers any more: try again")
+				return nil, errors.New("no runner answers any more: try again")
 			}
 		}
 		if time.Since(stored) < simulationEvery {
@@ -270,7 +277,7 @@ func (s *service) await(ctx context.Context, project string, one *response.Simul
 		}
 		stored = time.Now()
 		if unread, err := s.putSimulation(ctx, project, one); err != nil || unread > simulationUnread {
-			return cmp.Or(err, errors.New("it was not read for half a minute"))
+			return nil, cmp.Or(err, errors.New("it was not read for half a minute"))
 		}
 	}
 }

@@ -3,10 +3,13 @@ package config
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
@@ -14,6 +17,7 @@ import (
 	"matchmaker.dev/services/internal/edge/issuer"
 	"matchmaker.dev/services/internal/edge/response"
 	"matchmaker.dev/services/internal/observe/report"
+	"matchmaker.dev/services/internal/platform/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -118,6 +122,67 @@ func TestSimulationOfANewConfig(t *testing.T) {
 	}
 }
 
+// watched opens the store of a service on a Redis that the test reads and changes itself.
+func watched(t *testing.T) (*redis.Client, func(*Options)) {
+	t.Helper()
+	url := embeddedtest.Redis(t)
+	options, err := redis.ParseURL(url)
+	must(t, err)
+	client := redis.NewClient(options)
+	t.Cleanup(func() { client.Close() })
+	store, err := state.Open(state.Options{Server: state.Server{URL: url}, Log: slog.New(slog.DiscardHandler)})
+	must(t, err)
+	t.Cleanup(func() { store.Close() })
+	return client, func(o *Options) { o.Store = store }
+}
+
+// stored is the only simulation in Redis, once it satisfies a condition.
+func stored(t *testing.T, client *redis.Client, enough func(one *response.Simulation) bool) (key string) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-time.After(20 * time.Millisecond) {
+		keys, err := client.Keys(t.Context(), "mm:{demo}:sim:*").Result()
+		must(t, err)
+		if len(keys) == 0 {
+			continue
+		}
+		one := new(response.Simulation)
+		must(t, json.Unmarshal([]byte(client.Get(t.Context(), keys[0]).Val()), one))
+		if enough(one) {
+			return keys[0]
+		}
+	}
+	t.Fatal("it goes on")
+	return ""
+}
+
+// spent is what the simulations of the project were charged.
+func spent(t *testing.T, store *state.Store) time.Duration {
+	t.Helper()
+	budget := state.Budget{Amount: 2 * time.Minute, Window: 10 * time.Minute}
+	left, _, err := store.Charge(t.Context(), "demo", simulationWork, 0, budget)
+	must(t, err)
+	return budget.Amount - left
+}
+
+// A simulation ends that is not read, and is charged all the same.
+func TestUnreadSimulationEnds(t *testing.T) {
+	client, with := watched(t)
+	s := start(t, impatient, with)
+	hang := make(chan bool)
+	defer close(hang)
+	s.played(t, func(_ *pb.RunRequest, send bus.SendPart) {
+		must(t, send(&pb.RunPart{Simulated: &pb.Simulated{Progress: 0.5}}))
+		<-hang
+	})
+	s.do(t, http.MethodPost, "/simulations", other).expect(t, http.StatusAccepted)
+	key := stored(t, client, func(one *response.Simulation) bool { return one.State == simulationRuns })
+	must(t, client.PExpire(t.Context(), key, time.Hour-time.Minute).Err())
+	stored(t, client, func(one *response.Simulation) bool { return strings.Contains(one.Error, "it was not read") })
+	if n := spent(t, s.store); n < 900*time.Millisecond {
+		t.Errorf("it cost %s", n)
+	}
+}
+
 // A simulation fails with a reason, whatever becomes of its runner and its reader.
 func TestSimulationsThatFail(t *testing.T) {
 	s := start(t, impatient)
@@ -135,6 +200,9 @@ func TestSimulationsThatFail(t *testing.T) {
 	})
 	if one := s.read(t, post(), ended); one.Error != "no ticket came" || one.RecordedSince == "" {
 		t.Errorf("%+v", one)
+	}
+	if n := spent(t, s.store); n < 1800*time.Millisecond {
+		t.Errorf("two that failed at once cost %s", n)
 	}
 	// The process that followed it is gone.
 	const id = "0192f3c0-7d7a-7c53-a0f4-2b7f6f0f2d11"
