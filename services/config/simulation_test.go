@@ -232,7 +232,9 @@ func TestSimulationWithoutMemory(t *testing.T) {
 	must(t, err)
 	t.Cleanup(func() { store.Close() })
 	s := start(t, impatient, func(o *Options) { o.Store = store })
-	must(t, client.ConfigSet(t.Context(), "maxmemory", "1mb").Err())
+	used, err := strconv.Atoi(client.InfoMap(t.Context(), "memory").Item("Memory", "used_memory"))
+	must(t, err)
+	must(t, client.ConfigSet(t.Context(), "maxmemory", strconv.Itoa(used*3/2)).Err())
 	go store.KeepMemory(t.Context())
 	for deadline := time.Now().Add(patience); store.HasMemory(t.Context(), "demo") == nil; {
 		if <-time.After(20 * time.Millisecond); time.Now().After(deadline) {
