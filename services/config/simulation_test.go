@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9" //nolint:depguard // it reads and changes what the service stored
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
@@ -256,7 +256,7 @@ func TestSimulationWithoutRedis(t *testing.T) {
 			parts := make(chan *pb.RunPart, 20)
 			go func() {
 				for range seconds {
-					time.Sleep(time.Second)
+					<-time.After(time.Second)
 					parts <- &pb.RunPart{Simulated: &pb.Simulated{}}
 				}
 				if last {
@@ -275,7 +275,7 @@ func TestSimulationWithoutRedis(t *testing.T) {
 		if err := await(17, false); problem.KindOf(err) != problem.Unavailable {
 			t.Errorf("without Redis: %v", err)
 		}
-		time.Sleep(time.Minute) // the last parts are sent
+		<-time.After(time.Minute) // the last parts are sent
 	})
 }
 
