@@ -220,9 +220,11 @@ func (c *Client) ConfigHistory(ctx context.Context, configID string) ([]ConfigCh
 // that left leave after the same time, all others wait. Runners know the tickets, without players, since they began to
 // host the project: of a large project the latest.
 //
-// A project has 2 at a time, and they may compute for 2 minutes in 10: more are answered 429. A function that cannot
-// be started, or fails, ends it. It ends as well if it is not read for half a minute. It is kept for an hour after it
-// was read last. The role Support needs `support.properties` in the settings of the project.
+// A project has 2 at a time in each process of the config service, and they may compute for 2 minutes in 10: more are
+// answered 429. One counts as a second at least, and half the time that it took if it fails. A function that cannot be
+// started, or fails, ends it. It ends as well if it is not read for half a minute. It is kept for an hour after it
+// ended. Its queue is the one of the present config. Faults name members of `config`. The role Support needs
+// `support.properties` in the settings of the project.
 func (c *Client) StartSimulation(ctx context.Context, body StartSimulation) (*Simulation, error) {
 	return ask[Simulation](ctx, c, plainCall{
 		method: http.MethodPost, path: "v1/simulations",

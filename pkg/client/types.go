@@ -1111,7 +1111,7 @@ type CheckedConfig struct {
 
 // StartSimulation:
 type StartSimulation struct {
-	// The config that it would be. There may be none.
+	// The id of the config that it would replace, which may not exist.
 	ID     string          `json:"id"`
 	Config json.RawMessage `json:"config,omitzero"`
 }

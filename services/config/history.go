@@ -34,7 +34,6 @@ func (s *service) history(c echo.Context) error {
 		}
 		changes = append(changes, change)
 	}
-	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
 	return c.JSON(http.StatusOK, response.ConfigHistory{Changes: changes})
 }
 

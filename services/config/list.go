@@ -24,6 +24,5 @@ func (s *service) list(c echo.Context) error {
 			Queue: config.GetQueue(), Pools: len(config.GetPools()), Hosted: config.GetHosting() != nil,
 		})
 	}
-	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
 	return c.JSON(http.StatusOK, response.ConfigList{Configs: all})
 }

@@ -78,6 +78,7 @@ func start(t *testing.T, change ...func(*Options)) *studio {
 	for _, with := range change {
 		with(&o)
 	}
+	s.store = o.Store
 	part := New(o)
 	must(t, part.Ready(t.Context()))
 	e := web.New(log, web.Options{})

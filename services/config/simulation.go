@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,10 +29,12 @@ import (
 const (
 	// simulationWork is the name of the budget of simulations in the state, which all replicas share.
 	simulationWork = "simulationwork"
+	// simulationLeast is what one is charged at least: each leaves a record.
+	simulationLeast = time.Second
 	// simulationLimit is for how long one may compute, and simulationTime how long it may take, its turn included.
 	simulationLimit = 20 * time.Second
 	simulationTime  = 5 * time.Minute
-	// maxSimulations is how many one process follows, and projectSimulations how many of a project.
+	// maxSimulations is how many one process follows, and projectSimulations how many of them a project has.
 	maxSimulations, projectSimulations = 16, 2
 	// simulationEvery is how often it is stored how far one is, and simulationLost after how long without that it has
 	// failed: its runner, or the process that follows it, is gone.
@@ -58,6 +59,7 @@ type simulations struct {
 	all      sync.WaitGroup
 	mu       sync.Mutex
 	projects map[string]int // how many each has; nil once the process stops
+	running  int
 }
 
 // stop ends them, and returns when that is stored.
@@ -88,6 +90,9 @@ func (s *service) simulate(c echo.Context) error {
 	if len(asked.Config) == 0 {
 		return problem.New(problem.Invalid, "config: missing: the config that is to be tried is expected")
 	}
+	if reason := idProblem(asked.ID); reason != "" {
+		return problem.New(problem.Invalid, "id: %s", reason)
+	}
 	alternative, keys, err := s.parse(c, asked.ID, asked.Config)
 	if err != nil {
 		return respondRefused(c, err)
@@ -100,13 +105,15 @@ func (s *service) simulate(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := s.Store.HasMemory(ctx, project); err != nil {
+		return err
+	}
 	if err := s.simulationBudget().Allow(ctx, project, problem.New(problem.ProjectLimited, "the simulations of this "+
 		"project computed for longer than they may: try again later").Exceeds(simulationWork)); err != nil {
 		return err
 	}
-	if !s.simulations.take(project) {
-		return problem.New(problem.Limited, "%d simulations of this project run, or too many of all: try again when one "+
-			"has ended", projectSimulations).Exceeds("simulations").After(time.Second)
+	if err := s.simulations.take(project); err != nil {
+		return err.Exceeds("simulations").After(time.Second)
 	}
 	id, err := uuid.NewV7()
 	tried := bodyOf(alternative, masked(keys))
@@ -127,27 +134,33 @@ func (s *service) simulate(c echo.Context) error {
 	return c.JSON(http.StatusAccepted, &answer)
 }
 
-// masked is keys as answers have them: a mask for the secret.
+// masked masks the keys that are there: what is stored of a simulation is not encrypted.
 func masked(keys *definition.HostingKeys) *pb.HostingKeys {
-	switch {
-	case keys == nil:
-		return nil
-	case keys.Secret == "":
-		return &pb.HostingKeys{Access: keys.Access}
+	of := new(pb.HostingKeys)
+	if keys != nil && keys.Access != "" {
+		of.Access = mask
 	}
-	return &pb.HostingKeys{Access: keys.Access, Secret: mask}
+	if keys != nil && keys.Secret != "" {
+		of.Secret = mask
+	}
+	return of
 }
 
 // take takes a place for a simulation of a project.
-func (s *simulations) take(project string) bool {
+func (s *simulations) take(project string) *problem.Error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.projects == nil || s.projects[project] >= projectSimulations || len(s.projects) >= maxSimulations {
-		return false
+	switch {
+	case s.projects[project] >= projectSimulations:
+		return problem.New(problem.Limited, "%d simulations of this project run: try again when one has ended",
+			projectSimulations)
+	case s.projects == nil || s.running >= maxSimulations:
+		return problem.New(problem.Limited, "too many simulations of all projects run: try again")
 	}
 	s.projects[project]++
+	s.running++
 	s.all.Add(1)
-	return true
+	return nil
 }
 
 func (s *simulations) give(project string) {
@@ -158,6 +171,7 @@ func (s *simulations) give(project string) {
 	} else {
 		delete(s.projects, project)
 	}
+	s.running--
 	s.all.Done()
 }
 
@@ -182,6 +196,10 @@ func simulationOf(project string, alternative *pb.Config, configs map[string]*pb
 	slices.SortFunc(others, func(a, b *pb.Config) int { return strings.Compare(a.GetId(), b.GetId()) })
 	simulation := &pb.Simulation{Limit: simulationLimit.Milliseconds()}
 	if present := configs[alternative.GetId()]; present != nil {
+		if present.GetQueue() != alternative.GetQueue() {
+			return nil, problem.New(problem.Invalid, "config.queue: %q is not %q, the queue of the present config, whose "+
+				"tickets are played", alternative.GetQueue(), present.GetQueue())
+		}
 		simulation.Sides = append(simulation.Sides, &pb.SimulationSide{Configs: append(others[:len(others):len(others)],
 			played(present))})
 	}
@@ -212,6 +230,7 @@ func (s *service) follow(ctx context.Context, r *pb.RunRequest, one *response.Si
 	ctx, cancel := context.WithTimeout(ctx, simulationTime)
 	defer cancel()
 	r.Run = uuid.NewString()
+	began, last := time.Now(), (*pb.RunPart)(nil)
 	parts := make(chan *pb.RunPart, 1)
 	run, err := s.Bus.StartRun(ctx, r, func(p bus.Part) {
 		if p.GetLast() { // it has room: what is there gives way
@@ -226,9 +245,14 @@ func (s *service) follow(ctx context.Context, r *pb.RunRequest, one *response.Si
 		}
 	})
 	if err == nil {
-		err = s.await(ctx, r.GetProject(), one, parts, present)
+		last, err = s.await(ctx, r.GetProject(), one, parts, present)
 		run.Stop()
 	}
+	cost := max(simulationLeast, time.Duration(last.GetStats().GetCharge())*time.Microsecond)
+	if err != nil { // the runner may not have said what it computed, and rests as long
+		cost = max(cost, min(time.Since(began)/2, simulationLimit))
+	}
+	s.simulationBudget().Charge(ctx, r.GetProject(), cost)
 	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), simulationLost)
 	defer cancel()
 	if err != nil {
@@ -242,35 +266,39 @@ func (s *service) follow(ctx context.Context, r *pb.RunRequest, one *response.Si
 
 // await takes the parts of a simulation until the last one. The error is why it ends without a result.
 func (s *service) await(ctx context.Context, project string, one *response.Simulation, parts <-chan *pb.RunPart,
-	present bool) error {
-	heard, stored := time.Now(), time.Now()
+	present bool) (*pb.RunPart, error) {
+	heard, tried, stored := time.Now(), time.Now(), time.Now()
 	tick := time.NewTicker(simulationEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return errors.New("it took too long")
+			return nil, errors.New("it took too long")
 		case <-s.simulations.stopped:
-			return errors.New("the service stops: try again")
+			return nil, errors.New("the service stops: try again")
 		case p := <-parts:
 			heard = time.Now()
 			simulated := p.GetSimulated()
 			one.Progress = max(one.Progress, simulated.GetProgress())
 			if p.GetLast() {
-				s.simulationBudget().Charge(ctx, project, time.Duration(p.GetStats().GetCharge())*time.Microsecond)
-				return fill(one, p, present)
+				return p, fill(one, p, present)
 			}
 		case <-tick.C:
 			if time.Since(heard) > simulationLost {
-				return errors.New("no runner answers any more: try again")
+				return nil, errors.New("no runner answers any more: try again")
 			}
 		}
-		if time.Since(stored) < simulationEvery {
+		if time.Since(tried) < simulationEvery {
 			continue
 		}
-		stored = time.Now()
-		if unread, err := s.putSimulation(ctx, project, one); err != nil || unread > simulationUnread {
-			return cmp.Or(err, errors.New("it was not read for half a minute"))
+		tried = time.Now()
+		switch unread, err := s.putSimulation(ctx, project, one); {
+		case err == nil && unread > simulationUnread:
+			return nil, errors.New("it was not read for half a minute")
+		case err == nil:
+			stored = tried
+		case time.Since(stored) > simulationLost:
+			return nil, err
 		}
 	}
 }
@@ -333,9 +361,13 @@ func (s *service) simulation(c echo.Context) error {
 	if err := json.Unmarshal(body, one); err != nil {
 		return err
 	}
-	updated, err := time.Parse(time.RFC3339, one.Updated)
-	if one.State == simulationRuns && (err != nil || s.Store.Now().Sub(updated) > simulationLost) {
-		one.State, one.Error = simulationFailed, "the process that followed it is gone: try again"
+	if one.State == simulationRuns {
+		updated, err := time.Parse(time.RFC3339, one.Updated)
+		if err != nil || s.Store.Now().Sub(updated) > simulationLost {
+			one.State, one.Error = simulationFailed, "the process that followed it is gone: try again"
+		} else if err := s.Store.KeepSimulation(c.Request().Context(), c.Param("project"), id); err != nil {
+			return err
+		}
 	}
 	return c.JSON(http.StatusOK, one)
 }

@@ -145,11 +145,12 @@ func TestInventedQueuesHideNoOther(t *testing.T) {
 			w.wait(t, index, &pb.Ticket{Owner: "eve", Queues: []string{fmt.Sprintf("a-%d", n)}})
 		}
 	}
+	w.wait(t, index, &pb.Ticket{Owner: "bob"})
 	var got response.QueueList
 	w.read(t, "/queues", http.StatusOK, &got)
 	served := got.Queues[len(got.Queues)-2:]
 	if n := len(got.Queues); n != pool.MostQueues || served[0].Queue != "zealous" || served[0].Tickets != 1 ||
-		served[1].Queue != "zero" || got.Queues[0].Tickets != 2 {
+		served[1].Queue != "zero" || got.Queues[0].Queue != "" || got.Queues[0].Tickets != 1 || got.Queues[1].Tickets != 2 {
 		t.Errorf("%d queues, the last %+v", n, served)
 	}
 }

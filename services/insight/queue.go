@@ -101,9 +101,12 @@ func (s *service) countQueues(ctx context.Context, project string) (answer respo
 		return answer, err
 	}
 	now, counted := s.Store.Now(), listed.GetQueues()
+	if n := len(counted); n > 0 && counted[n-1].GetQueue() == "" {
+		of("") // it is told, as the served ones are
+	}
 	slices.SortStableFunc(counted, func(a, b *pb.QueueCount) int { return cmp.Compare(b.GetTickets(), a.GetTickets()) })
 	for _, one := range counted {
-		if name := one.GetQueue(); name == "" || queues[name] != nil || len(queues) < pool.MostQueues {
+		if name := one.GetQueue(); queues[name] != nil || len(queues) < pool.MostQueues {
 			q := of(name)
 			q.Tickets, q.Players = one.GetTickets(), one.GetPlayers()
 			q.Oldest = max(0, now.Sub(time.UnixMilli(one.GetOldest())).Seconds())

@@ -56,7 +56,13 @@ func (f *function) simulate(ctx context.Context, request *pb.RunRequest, answer 
 	var err error
 	last.Simulated, err = f.simulateInTurn(ctx, request, func(n float64) { share.Store(math.Float64bits(n)) },
 		last.GetStats())
-	if err != nil {
+	switch {
+	case err == nil:
+	case f.life.Err() != nil:
+		last.Error = "the runner does not serve the function any more: try again"
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		last.Error = "it took too long"
+	default:
 		last.Error = err.Error()
 	}
 	close(ended)
@@ -79,7 +85,7 @@ func (f *function) simulateInTurn(ctx context.Context, request *pb.RunRequest, p
 	select {
 	case f.env.simulations <- struct{}{}:
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return nil, ctx.Err()
 	}
 	defer func() { <-f.env.simulations }()
 	if err := f.feed.wait(ctx, 0); err != nil {

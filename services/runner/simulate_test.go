@@ -15,8 +15,13 @@ import (
 // simulate asks for a simulation, and returns its parts.
 func (w *world) simulate(run string, sides ...*pb.SimulationSide) <-chan *pb.RunPart {
 	w.t.Helper()
+	return w.simulateFor(60_000, run, sides...)
+}
+
+func (w *world) simulateFor(budget int64, run string, sides ...*pb.SimulationSide) <-chan *pb.RunPart {
+	w.t.Helper()
 	parts := make(chan *pb.RunPart, 1000)
-	r, err := w.bus.StartRun(w.t.Context(), &pb.RunRequest{Run: run, Project: project, Function: "duel", Budget: 60_000,
+	r, err := w.bus.StartRun(w.t.Context(), &pb.RunRequest{Run: run, Project: project, Function: "duel", Budget: budget,
 		Simulation: &pb.Simulation{Sides: sides, Limit: 20_000}}, func(p bus.Part) { parts <- p.RunPart })
 	w.must(err)
 	w.t.Cleanup(r.Stop)
@@ -96,6 +101,33 @@ func TestUnaskedSimulationEnds(t *testing.T) {
 		t.Errorf("%v", last)
 	}
 	if last, _ := w.lastOf(next); last.GetError() != "" || last.GetSimulated().GetSides()[0].GetTickets() != 2 {
+		t.Errorf("%v", last)
+	}
+}
+
+// A simulation that is cut short says why.
+func TestSimulationsThatAreCutShort(t *testing.T) {
+	w := newWorld(t)
+	w.put(project, "duel", w.duel)
+	w.put(project, "guest", w.guest)
+	s := quickSettings()
+	s.Drain = time.Millisecond
+	_, stop := w.startRunner("runner-1", s)
+	w.waitServing("duel", 1)
+	w.waitServing("guest", 1)
+	w.come(2)
+	hang := side(`{"do":"hang"}`, "guest")
+	if last, _ := w.lastOf(w.simulateFor(500, "late", hang)); last.GetError() != "it took too long" {
+		t.Errorf("%v", last)
+	}
+	hangs := w.simulate("hang", hang)
+	for p := range hangs { // it was taken
+		if p.GetSimulated() != nil {
+			break
+		}
+	}
+	stop()
+	if last, _ := w.lastOf(hangs); !strings.Contains(last.GetError(), "does not serve the function any more") {
 		t.Errorf("%v", last)
 	}
 }

@@ -30,7 +30,7 @@ type tried struct {
 	Numbers []client.SimulationNumber `json:"numbers"`
 }
 
-// Run plays the file. It takes as long as it takes: --timeout is for single requests.
+// Run plays the file. It has no deadline: --timeout is for single requests.
 func (c configTry) Run(ctx untimed, s *session, config configText, api developerAPI) error {
 	bar := s.startProgress("playing the last hour", 0)
 	defer bar.stop()

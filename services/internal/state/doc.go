@@ -187,7 +187,7 @@
 //
 // Simulations (simulation.go):
 //
-//	sim:<id>   string  a config that is tried, as it is answered; for an hour after it was read last
+//	sim:<id>   string  a config that is tried, as it is answered; for an hour after it was read last while it ran
 //
 // Three keys are of no project: mm:schema, the version of what is stored (schema.go); the set mm:projects; and the hash
 // mm:directors with the expiry of each director's heartbeat and the number of projects that it leads.

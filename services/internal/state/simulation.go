@@ -10,7 +10,7 @@ import (
 	"matchmaker.dev/services/internal/edge/problem"
 )
 
-// simulationTime is for how long a simulation is kept after it was read last.
+// simulationTime is for how long a simulation is kept after it was read last while it ran.
 const simulationTime = time.Hour
 
 // PutSimulation stores how far a simulation is, and returns how long ago it was read last.
@@ -31,11 +31,13 @@ func (s *Store) Simulation(ctx context.Context, project, id string) ([]byte, err
 	key := keysOf(project).simulation(id)
 	body, err := s.redis.Get(ctx, key).Bytes()
 	if errors.Is(err, redis.Nil) {
-		return nil, problem.New(problem.NotFound, "there is no simulation %.64q: it is kept for an hour after it was read "+
-			"last", id)
+		return nil, problem.New(problem.NotFound, "there is no simulation %.64q: it is kept for an hour after it ended",
+			id)
 	}
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	return body, unavailable(s.redis.PExpire(ctx, key, simulationTime).Err())
+	return body, unavailable(err)
+}
+
+// KeepSimulation notes that a simulation was read.
+func (s *Store) KeepSimulation(ctx context.Context, project, id string) error {
+	return unavailable(s.redis.PExpire(ctx, keysOf(project).simulation(id), simulationTime).Err())
 }
