@@ -228,7 +228,7 @@ struct FakeService::State {
     return *tickets.back();
   }
 
-  Answer answer(const Call& c, int busyFor) {
+  Answer answer(const Call& c, int busyFor, const std::vector<api::Region>& regions) {
     const std::string& url = c.request.url;
     const std::size_t mark = url.find('?');
     std::string path = url.substr(0, mark);
@@ -246,7 +246,7 @@ struct FakeService::State {
     if (parts[0] == "tickets") return ticketAnswer(c, parts[1], query, body, busyFor);
     if (parts[0] == "parties") return partyAnswer(c, parts, body);
     if (parts[0] == "backfill") return backfillAnswer(c.request.method, parts[1], body);
-    if (parts[0] == "regions") return {200, write(api::Regions{}), {}, ""};
+    if (parts[0] == "regions") return {200, write(api::Regions{regions, regions.empty() ? 0 : 60}), {}, ""};
     return refuse(404, "notFound");
   }
 
@@ -556,7 +556,7 @@ void FakeService::pump(int wait) {
       continue;
     }
     if (c.of.empty()) {
-      Answer a = s_->answer(c, full);
+      Answer a = s_->answer(c, full, regions);
       const bool good = a.status < 400;
       const char* type = !a.of.empty() ? "text/event-stream" : good ? "application/json" : "application/problem+json";
       a.headers.emplace_back("content-type", type);

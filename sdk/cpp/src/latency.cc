@@ -101,7 +101,7 @@ void add(Latency& to, std::vector<Trip>& trips, bool shortest) {
   if (!one.receipt.empty()) to.receipts.push_back(one.receipt);
 }
 
-/** A region that is measured on a thread. */
+/** A region that is measured on a thread. It is over when the job is gone, whether it ended, failed or never began. */
 struct Probed {
   std::atomic<bool> wanted{true};
   std::atomic<bool> over{false};
@@ -271,6 +271,7 @@ class Measurement final : public Job {
     bool begun = false;
     bool over = false;
     std::shared_ptr<Probed> udp;
+    double limit = 0;
     std::unique_ptr<HttpProbes> http;
   };
 
@@ -291,8 +292,10 @@ class Measurement final : public Job {
   bool advance(Region& r) {
     if (!r.begun) probe(r);
     if (r.udp) {
-      if (!r.udp->over) return false;
-      r.latency = r.udp->latency;
+      const bool over = r.udp->over;
+      if (!over && c_.steady() <= r.limit) return false;
+      if (over) r.latency = r.udp->latency;
+      r.udp->wanted = false;
       r.udp = nullptr;
     }
     if (!r.http && !r.latency.rtt && r.of.url) r.http = std::make_unique<HttpProbes>(c_, *r.of.url, o, r.latency);
@@ -306,10 +309,9 @@ class Measurement final : public Job {
     if (!udp || !known || !r.of.udp || r.of.udp->find(':') == std::string::npos) return;
     r.udp = std::make_shared<Probed>();
     r.udp->latency.region = r.of.name;
-    const bool runs = udp->run([udp, of = r.of, options = o, to = r.udp] {
-      measureByUdp(*udp, of, options, *to);
-      to->over = true;
-    });
+    r.limit = c_.steady() + (2 * o.probes + 3) * o.timeout;  // of both families, and a look-up of the host's name
+    const std::shared_ptr<void> gone(nullptr, [to = r.udp](void*) { to->over = true; });
+    const bool runs = udp->run([udp, of = r.of, options = o, to = r.udp, gone] { measureByUdp(*udp, of, options, *to); });
     if (!runs) r.udp = nullptr;
   }
 

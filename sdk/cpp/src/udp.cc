@@ -81,7 +81,20 @@ class SystemUdp final : public Udp {
   bool works = true;
 
   bool run(std::function<void()> job) override {
+#if defined(__cpp_exceptions) || defined(_CPPUNWIND)
+    try {
+      std::thread([job = std::move(job)] {
+        try {
+          job();
+        } catch (...) {  // without memory, or without random numbers, the job is over
+        }
+      }).detach();
+    } catch (...) {
+      return false;
+    }
+#else
     std::thread(std::move(job)).detach();
+#endif
     return true;
   }
 

@@ -2,10 +2,16 @@
 #include "matchmaker/fake.h"
 #include "matchmaker/server.h"
 
+#include <chrono>
 #include <clocale>
 #include <cstdio>
 #include <cstdlib>
 #include <locale>
+#include <thread>
+#include <utility>
+#ifdef __GLIBC__
+#include <pthread.h>
+#endif
 
 using namespace matchmaker;
 
@@ -187,6 +193,54 @@ void testNamesOfPlayers() {
   CHECK((ear.heard == std::vector<std::string>{"UTF-8''utf-8%27x", "UTF-8''zo%C3%AB"}));
 }
 
+/** Has a thread that waits for a name. */
+struct Deaf final : Udp {
+  struct None final : Datagrams {
+    bool send(std::string_view) override { std::abort(); }
+    bool receive(std::string&, double) override { return false; }
+  };
+  bool run(std::function<void()> of) override {
+    job = std::move(of);
+    return true;
+  }
+  std::vector<std::unique_ptr<Datagrams>> open(const std::string&, const std::string&) override {
+    std::vector<std::unique_ptr<Datagrams>> sockets;
+    sockets.push_back(std::make_unique<None>());
+    return sockets;
+  }
+  std::function<void()> job;
+};
+
+void testNamesThatAreNotFound() {
+  FakeService fake(100);
+  fake.regions = {{"eu", "echo", "nowhere.invalid:1", {}}};
+  const auto deaf = std::make_shared<Deaf>();
+  auto options = fake.options("ada");
+  options.udp = deaf;
+  Matchmaker matchmaker(options);
+  Result<std::vector<Latency>> all;
+  matchmaker.measure({}, [&](const auto& r) { all = r; });
+  for (int i = 0; i < 10'000 && all.value.empty(); i++) matchmaker.pump(1);
+  CHECK(all.value.size() == 1 && all.value[0].region == "eu" && !all.value[0].rtt && all.value[0].sent == 0);
+  std::exchange(deaf->job, nullptr)();  // it sends nothing any more
+}
+
+void testThreads() {
+  const auto udp = systemUdp();
+  auto gone = std::make_shared<int>();
+  const std::weak_ptr<int> job = gone;
+  CHECK(udp->run([gone = std::move(gone)] { std::vector<int>().at(0); }));  // it throws
+  for (int i = 0; i < 10'000 && !job.expired(); i++) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  CHECK(job.expired());
+#ifdef __GLIBC__
+  pthread_attr_t usual, large;
+  CHECK(pthread_getattr_default_np(&usual) == 0 && pthread_attr_init(&large) == 0);
+  CHECK(pthread_attr_setstacksize(&large, std::size_t{1} << 60) == 0 && pthread_setattr_default_np(&large) == 0);
+  CHECK(!udp->run([] {}));
+  CHECK(pthread_setattr_default_np(&usual) == 0);
+#endif
+}
+
 }  // namespace
 
 int main() {
@@ -201,5 +255,7 @@ int main() {
   testRestore();
   testFilling();
   testNamesOfPlayers();
+  testNamesThatAreNotFound();
+  testThreads();
   std::locale::global(before);
 }

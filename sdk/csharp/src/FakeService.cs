@@ -24,6 +24,8 @@ namespace Matchmaking
         public int Full;
         /// <summary>Nothing is answered, and what is open breaks.</summary>
         public bool Gone;
+        /// <summary>The regions that are measured.</summary>
+        public readonly List<Api.Region> Regions = new List<Api.Region>();
 
         readonly double speed;
         readonly IClock clock = new SystemClock();
@@ -237,7 +239,11 @@ namespace Matchmaking
             var body = Json.Parse(c.Request.Body) ?? Json.Object();
             if (path[0] == "tickets") return TicketAnswer(c, path[1], query, body);
             if (path[0] == "backfill") return BackfillAnswer(c.Request.Method, path, body);
-            if (path[0] == "regions") return new Answer { Body = new Api.Regions { All = new List<Api.Region>() }.Write() };
+            if (path[0] == "regions")
+            {
+                var seconds = Regions.Count > 0 ? 60 : 0;
+                return new Answer { Body = new Api.Regions { All = Regions, ReceiptSeconds = seconds }.Write() };
+            }
             return path[0] == "parties" ? PartyAnswer(c, path, body) : Refuse(404, "notFound");
         }
 

@@ -35,16 +35,16 @@ namespace Matchmaking
         static readonly string[] Protocols = { "beacon", "playfab", "echo" };
         const byte Asks = 1, Greets = 2, Proves = 3, Grants = 4;
 
-        /// <summary>Asks each region by UDP alone, four at once, and waits for the answers: up to probes times timeout (in
-        /// milliseconds) for each four regions. Call it on a thread that may wait; Matchmaker.Measure does, and keeps what
-        /// was measured.</summary>
+        /// <summary>Asks each region by UDP alone, four at once, and waits for the answers: up to (2 * probes + 3) times
+        /// timeout (in milliseconds) for each four regions. Call it on a thread that may wait; Matchmaker.Measure does, and
+        /// keeps what was measured.</summary>
         public static List<Latency> Measure(IEnumerable<Api.Region> regions, int probes = 5, int timeout = 1000)
         {
             var list = regions.ToList();
             var all = new Latency[list.Count];
             var four = new ParallelOptions { MaxDegreeOfParallelism = 4 };
             Parallel.For(0, list.Count, four, i =>
-                all[i] = Of(list[i], Math.Min(probes, 20), Math.Min(timeout, 2000), CancellationToken.None));
+                all[i] = Of(list[i], Math.Min(probes, 20), Math.Max(1, Math.Min(timeout, 2000)), CancellationToken.None));
             return all.ToList();
         }
 
@@ -56,7 +56,7 @@ namespace Matchmaking
             if (!ushort.TryParse(region.Udp.Substring(colon + 1), out var port)) return l;
             try
             {
-                var found = Dns.GetHostAddresses(region.Udp.Substring(0, colon).Trim('[', ']'));
+                var found = Addresses(region.Udp.Substring(0, colon).Trim('[', ']'), 3 * timeout);
                 foreach (var family in new[] { AddressFamily.InterNetwork, AddressFamily.InterNetworkV6 })
                 {
                     var address = found.FirstOrDefault(a => a.AddressFamily == family);
@@ -68,6 +68,25 @@ namespace Matchmaking
                 // It cannot be reached: there is no Rtt.
             }
             return l;
+        }
+
+        /// <summary>Looks a name up. Tests have others, which wait.</summary>
+        static Func<string, IPAddress[]> resolve = Dns.GetHostAddresses;
+
+        /// <summary>The addresses of a host: none if the look-up takes too long, which then goes on alone.</summary>
+        static IPAddress[] Addresses(string host, int wait)
+        {
+            if (IPAddress.TryParse(host, out var literal)) return new[] { literal };
+            var found = Task.Factory.StartNew(() => resolve(host), CancellationToken.None,
+                TaskCreationOptions.LongRunning, TaskScheduler.Default);
+            try
+            {
+                return found.Wait(wait) ? found.Result : new IPAddress[0];
+            }
+            catch (AggregateException)
+            {
+                return new IPAddress[0];
+            }
         }
 
         /// <summary>Sends the probes to an address, and adds their median.</summary>
@@ -149,7 +168,15 @@ namespace Matchmaking
                 var left = timeout - (int)watch.ElapsedMilliseconds;
                 if (left <= 0) throw new SocketException((int)SocketError.TimedOut);
                 socket.ReceiveTimeout = left;
-                var answer = bytes.Take(socket.Receive(bytes)).ToArray();
+                byte[] answer;
+                try
+                {
+                    answer = bytes.Take(socket.Receive(bytes)).ToArray();
+                }
+                catch (SocketException e) when (e.SocketErrorCode == SocketError.MessageSize)
+                {
+                    continue; // Windows says so of one that is too long
+                }
                 if (answer.Length <= question.Length && isAnswer(answer)) return answer;
             }
         }

@@ -3,6 +3,9 @@ using System;
 using System.Collections.Generic;
 using System.Globalization;
 using System.Linq;
+using System.Net;
+using System.Reflection;
+using System.Threading;
 using Matchmaking;
 
 static class FakeTest
@@ -85,6 +88,7 @@ static class FakeTest
         Parties();
         Restores();
         Fills();
+        LeavesALookUpThatTakesLong();
         DisposesWithinACallback();
     }
 
@@ -191,6 +195,29 @@ static class FakeTest
         List<Latency> none = null;
         ada.Matchmaker.Measure(null, r => none = r.Value);
         Until("the fake has no regions", () => none != null && none.Count == 0, ada);
+    }
+
+    static void LeavesALookUpThatTakesLong()
+    {
+        var fake = new FakeService();
+        var ada = new Player(fake, "ada");
+        fake.Regions.Add(new Matchmaking.Api.Region { Name = "eu", Protocol = "echo", Udp = "nowhere.invalid:1" });
+        var resolve = typeof(Latency).GetField("resolve", BindingFlags.NonPublic | BindingFlags.Static);
+        var usual = resolve.GetValue(null);
+        using (var late = new ManualResetEvent(false))
+        {
+            resolve.SetValue(null, (Func<string, IPAddress[]>)(host =>
+            {
+                late.WaitOne();
+                return new IPAddress[0];
+            }));
+            List<Latency> all = null;
+            ada.Matchmaker.Measure(new MeasureOptions { Timeout = 20 }, r => all = r.Value);
+            Until("it is measured", () => all != null, ada);
+            Check(all.Count == 1 && all[0].Region == "eu" && !all[0].Rtt.HasValue && all[0].Sent == 0, "nothing is sent");
+            late.Set();
+        }
+        resolve.SetValue(null, usual);
     }
 
     static void DisposesWithinACallback()

@@ -81,12 +81,25 @@ func _measure(_none = null):
 	for family in [IP.TYPE_IPV4, IP.TYPE_IPV6]:
 		var address = host
 		if not host.is_valid_ip_address():
-			address = IP.resolve_hostname(host, family)
+			address = _address(host, family)
 		elif (family == IP.TYPE_IPV6) != (host.find(":") >= 0):
 			address = ""
 		if address != "" and _wanted:
 			_measure_address(address, port)
 	_measured = true
+
+# An address of the host, or "". A look-up that takes too long is left; Godot 3.2 holds a lock until it ends.
+func _address(host, family):
+	var id = IP.resolve_hostname_queue_item(host, family)
+	if id == IP.RESOLVER_INVALID_ID:
+		return ""
+	var until = Platform.micros() + 3 * _timeout * 1000
+	while _wanted and Platform.micros() < until and IP.get_resolve_item_status(id) == IP.RESOLVER_STATUS_WAITING:
+		OS.delay_usec(1000)
+	var is_found = IP.get_resolve_item_status(id) == IP.RESOLVER_STATUS_DONE
+	var address = IP.get_resolve_item_address(id) if is_found else ""
+	IP.erase_resolve_item(id)
+	return address
 
 func _measure_address(address, port):
 	var socket = PacketPeerUDP.new()
@@ -94,6 +107,8 @@ func _measure_address(address, port):
 		return
 	var trips = []
 	for _i in range(_probes):
+		if not _wanted:
+			break
 		found.sent += 1
 		var until = Platform.micros() + _timeout * 1000
 		var trip = _beacon(socket, until) if _of.protocol == "beacon" else _echo(socket, until)

@@ -57,9 +57,17 @@ export async function verifyWebhook(
     const hmac = await crypto.subtle.importKey('raw', key, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
     const mac = new Uint8Array(await crypto.subtle.sign('HMAC', hmac, content))
     const want = `v1,${btoa(String.fromCharCode(...mac))}`
-    if (signatures.split(/\s+/).some((one) => equal(one, want))) return JSON.parse(new TextDecoder().decode(bytes))
+    if (signatures.split(/\s+/).some((one) => equal(one, want))) return parsed(bytes)
   }
   throw new WebhookError('webhook-signature is not of its secret')
+}
+
+function parsed(bytes: Uint8Array): WebhookEvent {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes))
+  } catch {
+    throw new WebhookError('it is no JSON')
+  }
 }
 
 function keyOf(secret: string) {

@@ -1,4 +1,8 @@
 // The subsystem and the node, with the service in memory.
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 
@@ -111,8 +115,30 @@ void measures() {
   until([&] { return told == 1 && game.fake.waiting().size() == 1; });
   Node early(game, false, true);
   early.node->Cancel();
-  until([&] { return early.ended(); });
+  CHECK(early.pins == "C");
+  early.node->Cancel();
+  game.subsystem.MeasureRegions();
+  until([&] { return told == 2; });
   CHECK(early.pins == "C" && game.fake.waiting().size() == 1);
+}
+
+/** The region answers nothing. */
+void waitsForThreads() {
+  Game game;
+  const int silent = ::socket(AF_INET, SOCK_DGRAM, 0);
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof at;
+  CHECK(::bind(silent, reinterpret_cast<sockaddr*>(&at), size) == 0);
+  CHECK(::getsockname(silent, reinterpret_cast<sockaddr*>(&at), &size) == 0);
+  game.fake.regions = {{"eu", "echo", "127.0.0.1:" + std::to_string(ntohs(at.sin_port)), {}}};
+  game.subsystem.OpenWith(game.options);
+  game.subsystem.MeasureRegions();
+  until([] { return FSocket::open == 1; });
+  game.subsystem.Deinitialize();
+  CHECK(FSocket::open == 0);
+  ::close(silent);
 }
 
 void fails() {
@@ -160,6 +186,7 @@ int main() {
   searches();
   cancelsAndResumes();
   measures();
+  waitsForThreads();
   fails();
   suspends();
   seats();

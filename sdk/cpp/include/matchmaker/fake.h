@@ -31,6 +31,8 @@ class FakeService final : public Transport {
   int full = 0;
   /** Nothing is answered, and what is open breaks. */
   bool gone = false;
+  /** The regions that are measured. */
+  std::vector<api::Region> regions;
 
   /** Streams break; clients come back. */
   void cut();

@@ -1,10 +1,12 @@
 // What the plugin uses of Unreal, for tests without it. The HTTP module is real below: libcurl sends, on a thread.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <fstream>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -68,6 +70,8 @@ template <class T> class TArray : public std::vector<T> {
  public:
   using std::vector<T>::vector;
   void Add(const T& one) { this->push_back(one); }
+  void Add(T&& one) { this->push_back(std::move(one)); }
+  template <class F> void RemoveAll(F of) { this->erase(std::remove_if(this->begin(), this->end(), of), this->end()); }
 };
 template <class K, class V> struct TPair {
   K Key;
@@ -281,12 +285,13 @@ struct FAddressInfoResult {
 };
 class FSocket {
  public:
-  explicit FSocket(int of) : of_(of) {}
+  explicit FSocket(int of) : of_(of) { open++; }
   ~FSocket();
   bool Connect(const FInternetAddr& to);
   bool Send(const uint8* bytes, int32 count, int32& sent);
   bool Wait(ESocketWaitConditions, FTimespan of);
   bool Recv(uint8* bytes, int32 size, int32& read);
+  inline static std::atomic<int> open{0};
 
  private:
   int of_;
@@ -300,7 +305,20 @@ class ISocketSubsystem {
   FSocket* CreateSocket(const FName& type, const FString& description, const FName& family);
   void DestroySocket(FSocket* of) { delete of; }
 };
-template <class F> void Async(EAsyncExecution, F job) { std::thread(std::move(job)).detach(); }
+template <class T> class TFuture : public std::future<T> {
+ public:
+  TFuture(std::future<T> of) : std::future<T>(std::move(of)) {}
+  bool IsReady() const { return WaitFor({0}); }
+  bool WaitFor(FTimespan of) const {
+    return this->wait_for(std::chrono::duration<double, std::milli>(of.milliseconds)) == std::future_status::ready;
+  }
+};
+template <class F> TFuture<void> Async(EAsyncExecution, F job) {
+  std::packaged_task<void()> task(std::move(job));
+  TFuture<void> to(task.get_future());
+  std::thread(std::move(task)).detach();
+  return to;
+}
 
 class IHttpRequest;
 class IHttpResponse {

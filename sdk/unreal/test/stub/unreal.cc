@@ -103,7 +103,10 @@ void IHttpRequest::onEnd(const std::string& failure) {
 /** The driver's transport. */
 std::unique_ptr<matchmaker::Transport> unrealTransport() { return std::make_unique<FMatchmakerTransport>(); }
 
-FSocket::~FSocket() { ::close(of_); }
+FSocket::~FSocket() {
+  ::close(of_);
+  open--;
+}
 bool FSocket::Connect(const FInternetAddr& to) {
   const auto* address = reinterpret_cast<const sockaddr*>(to.address.data());
   return ::connect(of_, address, static_cast<socklen_t>(to.address.size())) == 0;

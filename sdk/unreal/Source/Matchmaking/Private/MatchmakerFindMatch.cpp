@@ -54,10 +54,12 @@ void UMatchmakerFindMatch::Begin(matchmaker::Matchmaker& Client)
 	if (!bCancelled && bMeasures)
 	{
 		bMeasures = false;
+		bMeasuring = true;
 		const TWeakObjectPtr<UMatchmakerFindMatch> Weak(this);
 		Client.measure({}, [Weak, &Client](const matchmaker::Result<std::vector<matchmaker::Latency>>& Measured)
 		{
-			if (!Weak.IsValid()) return;
+			if (!Weak.IsValid() || Weak->bCancelled) return;
+			Weak->bMeasuring = false;
 			Weak->Options.receipts = matchmaker::receipts(Measured.value);
 			Weak->Begin(Client);
 		});
@@ -68,6 +70,11 @@ void UMatchmakerFindMatch::Begin(matchmaker::Matchmaker& Client)
 		Follow(Client.search(Options));
 		return;
 	}
+	TellCancelled();
+}
+
+void UMatchmakerFindMatch::TellCancelled()
+{
 	matchmaker::Update Update;
 	Update.state = matchmaker::Update::State::Cancelled;
 	Tell(Update);
@@ -88,6 +95,9 @@ void UMatchmakerFindMatch::Cancel()
 {
 	bCancelled = true;
 	if (Search) Search->cancel();
+	if (!bMeasuring) return;
+	bMeasuring = false;
+	TellCancelled();
 }
 
 void UMatchmakerFindMatch::Accept()

@@ -47,6 +47,7 @@ void UMatchmakerSubsystem::Deinitialize()
 	FCoreDelegates::ApplicationWillEnterBackgroundDelegate.RemoveAll(this);
 	FCoreDelegates::ApplicationHasEnteredForegroundDelegate.RemoveAll(this);
 	Client.Reset();
+	if (Udp) Udp->Wait();
 	UGameInstanceSubsystem::Deinitialize();
 }
 
@@ -71,7 +72,11 @@ FString UMatchmakerSubsystem::OpenWith(matchmaker::Options Options)
 		Storage = MakeUnique<FMatchmakerStorage>();
 		Options.storage = Storage.Get();
 	}
-	if (!Options.udp) Options.udp = MakeMatchmakerUdp();
+	if (!Options.udp)
+	{
+		if (!Udp) Udp = MakeMatchmakerUdp();
+		Options.udp = Udp;
+	}
 	if (!Options.token)
 	{
 		const TWeakObjectPtr<UMatchmakerSubsystem> Weak(this);

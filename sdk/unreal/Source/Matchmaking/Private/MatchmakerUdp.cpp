@@ -1,5 +1,7 @@
 #include "MatchmakerUdp.h"
 
+#include <chrono>
+
 #include "Async/Async.h"
 #include "IPAddress.h"
 #include "MatchmakerText.h"
@@ -10,13 +12,17 @@ using namespace MatchmakerText;
 
 namespace
 {
-	ISocketSubsystem& Sockets() { return *ISocketSubsystem::Get(PLATFORM_SOCKETSUBSYSTEM); }
+	/** Null when the engine has ended. */
+	ISocketSubsystem* Sockets() { return ISocketSubsystem::Get(PLATFORM_SOCKETSUBSYSTEM); }
 
 	class FMatchmakerDatagrams final : public matchmaker::Datagrams
 	{
 	public:
 		explicit FMatchmakerDatagrams(FSocket* InSocket) : Socket(InSocket) {}
-		virtual ~FMatchmakerDatagrams() override { Sockets().DestroySocket(Socket); }
+		virtual ~FMatchmakerDatagrams() override
+		{
+			if (Sockets() != nullptr) Sockets()->DestroySocket(Socket);
+		}
 
 		bool send(std::string_view Bytes) override
 		{
@@ -39,39 +45,53 @@ namespace
 	private:
 		FSocket* Socket;
 	};
-
-	class FMatchmakerUdp final : public matchmaker::Udp
-	{
-	public:
-		bool run(std::function<void()> Job) override
-		{
-			Async(EAsyncExecution::Thread, [Job = std::move(Job)] { Job(); });
-			return true;
-		}
-
-		std::vector<std::unique_ptr<matchmaker::Datagrams>> open(const std::string& Host, const std::string& Port) override
-		{
-			std::vector<std::unique_ptr<matchmaker::Datagrams>> Opened;
-			const FAddressInfoResult Found = Sockets().GetAddressInfo(*To(Host), *To(Port), EAddressInfoFlags::Default,
-				NAME_None, ESocketType::SOCKTYPE_Datagram);
-			for (const FName& Family : {FNetworkProtocolTypes::IPv4, FNetworkProtocolTypes::IPv6})
-			{
-				for (const FAddressInfoResultData& One : Found.Results)
-				{
-					if (One.Address->GetProtocolType() != Family) continue;
-					FSocket* Socket = Sockets().CreateSocket(NAME_DGram, TEXT("Matchmaker"), Family);
-					if (Socket == nullptr) break;
-					auto Datagrams = std::make_unique<FMatchmakerDatagrams>(Socket);
-					if (Socket->Connect(*One.Address)) Opened.push_back(std::move(Datagrams));
-					break;
-				}
-			}
-			return Opened;
-		}
-	};
 }
 
-std::shared_ptr<matchmaker::Udp> MakeMatchmakerUdp()
+bool FMatchmakerUdp::run(std::function<void()> Job)
+{
+	Jobs.RemoveAll([](const TFuture<void>& One) { return One.IsReady(); });
+	Jobs.Add(Async(EAsyncExecution::Thread, [Job = std::move(Job)]() mutable
+	{
+		Job();
+		Job = nullptr; // the engine keeps the function for longer
+	}));
+	return true;
+}
+
+std::vector<std::unique_ptr<matchmaker::Datagrams>> FMatchmakerUdp::open(const std::string& Host, const std::string& Port)
+{
+	std::vector<std::unique_ptr<matchmaker::Datagrams>> Opened;
+	if (Sockets() == nullptr) return Opened;
+	const FAddressInfoResult Found = Sockets()->GetAddressInfo(*To(Host), *To(Port), EAddressInfoFlags::Default,
+		NAME_None, ESocketType::SOCKTYPE_Datagram);
+	for (const FName& Family : {FNetworkProtocolTypes::IPv4, FNetworkProtocolTypes::IPv6})
+	{
+		for (const FAddressInfoResultData& One : Found.Results)
+		{
+			if (One.Address->GetProtocolType() != Family) continue;
+			ISocketSubsystem* Subsystem = Sockets(); // a look-up may outlive it
+			FSocket* Socket = Subsystem != nullptr ? Subsystem->CreateSocket(NAME_DGram, TEXT("Matchmaker"), Family) : nullptr;
+			if (Socket == nullptr) break;
+			auto Datagrams = std::make_unique<FMatchmakerDatagrams>(Socket);
+			if (Socket->Connect(*One.Address)) Opened.push_back(std::move(Datagrams));
+			break;
+		}
+	}
+	return Opened;
+}
+
+void FMatchmakerUdp::Wait()
+{
+	using namespace std::chrono;
+	const auto End = steady_clock::now() + seconds(3);
+	for (const TFuture<void>& One : Jobs)
+	{
+		const auto Left = duration<double, std::milli>(End - steady_clock::now()).count();
+		One.WaitFor(FTimespan::FromMilliseconds(Left > 0 ? Left : 0));
+	}
+}
+
+std::shared_ptr<FMatchmakerUdp> MakeMatchmakerUdp()
 {
 	return std::make_shared<FMatchmakerUdp>();
 }

@@ -48,6 +48,7 @@ private:
 	void Begin(matchmaker::Matchmaker& Client);
 	void Follow(const std::shared_ptr<matchmaker::Search>& Of);
 	void Tell(const matchmaker::Update& Update);
+	void TellCancelled();
 	void Fail(const matchmaker::Error& Error);
 
 	UPROPERTY()
@@ -55,6 +56,7 @@ private:
 	matchmaker::SearchOptions Options;
 	bool bResumes = false;
 	bool bMeasures = false;
+	bool bMeasuring = false;
 	bool bCancelled = false;
 	std::shared_ptr<matchmaker::Search> Search;
 };

@@ -69,6 +69,7 @@ private:
 	// The client is destroyed before what it uses.
 	TUniquePtr<matchmaker::Transport> Transport;
 	TUniquePtr<matchmaker::Storage> Storage;
+	std::shared_ptr<class FMatchmakerUdp> Udp;
 	TUniquePtr<matchmaker::Matchmaker> Client;
 	std::function<void(matchmaker::Token)> Reply;
 	FTSTicker::FDelegateHandle Ticker;
