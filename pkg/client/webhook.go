@@ -58,7 +58,10 @@ func verifyWebhook(r *http.Request, now time.Time, secrets []string) (*WebhookEv
 		return nil, fmt.Errorf("%w: webhook-signature is not of its secret", ErrWebhook)
 	}
 	event := new(WebhookEvent)
-	return event, json.Unmarshal(body, event)
+	if err := json.Unmarshal(body, event); err != nil {
+		return nil, fmt.Errorf("%w: the body is no event", ErrWebhook)
+	}
+	return event, nil
 }
 
 // isSigned reports whether one of the signatures is by one of the secrets.

@@ -21,12 +21,6 @@ test('a request of a webhook is believed if it is signed and of now', async () =
   }
 })
 
-test('a signed request that is no JSON is not believed', async () => {
-  const signature = 'v1,tDUaxRSo/+CVUhpc09WIt7XOmej0BsGC7Dt+kuPo0vU='
-  const headers = { 'webhook-id': usual.id, 'webhook-timestamp': usual.timestamp, 'webhook-signature': signature }
-  await assert.rejects(verifyWebhook(headers, 'no JSON', usual.secret, new Date(usual.now * 1000)), WebhookError)
-})
-
 test('no header and no secret are refused, and so is what is old by the clock', async () => {
   const { id, timestamp, signature, body, secret } = usual
   const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature }
