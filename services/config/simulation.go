@@ -267,7 +267,7 @@ func (s *service) follow(ctx context.Context, r *pb.RunRequest, one *response.Si
 // await takes the parts of a simulation until the last one. The error is why it ends without a result.
 func (s *service) await(ctx context.Context, project string, one *response.Simulation, parts <-chan *pb.RunPart,
 	present bool) (*pb.RunPart, error) {
-	heard, tried, stored := time.Now(), time.Now(), time.Now()
+	heard, stored := time.Now(), time.Now()
 	tick := time.NewTicker(simulationEvery)
 	defer tick.Stop()
 	for {
@@ -283,20 +283,17 @@ func (s *service) await(ctx context.Context, project string, one *response.Simul
 			if p.GetLast() {
 				return p, fill(one, p, present)
 			}
+			continue
 		case <-tick.C:
 			if time.Since(heard) > simulationLost {
 				return nil, errors.New("no runner answers any more: try again")
 			}
 		}
-		if time.Since(tried) < simulationEvery {
-			continue
-		}
-		tried = time.Now()
 		switch unread, err := s.putSimulation(ctx, project, one); {
 		case err == nil && unread > simulationUnread:
 			return nil, errors.New("it was not read for half a minute")
 		case err == nil:
-			stored = tried
+			stored = time.Now()
 		case time.Since(stored) > simulationLost:
 			return nil, err
 		}
@@ -333,10 +330,7 @@ func sideOf(s *pb.SimulatedSide) *response.SimulatedConfig {
 	var t report.Table
 	t.Add(0, s.GetReport())
 	for _, row := range t.Rows() {
-		for _, d := range row.Distributions {
-			of.Measures = append(of.Measures, response.Measure{Kind: d.Kind, Name: d.Name, Count: d.Count, Mean: d.Mean,
-				P10: d.P10, P50: d.P50, P90: d.P90})
-		}
+		of.Measures = append(of.Measures, response.NewMeasures(row.Distributions)...)
 	}
 	return of
 }

@@ -229,6 +229,22 @@ func (w *whatIf) slide(now float64, value string) {
 // queueActions are what the page of a queue does.
 func queueActions() map[string]action { return map[string]action{"try": {nil, runSlide}} }
 
+// withNumber is a document with another number at a path of its objects.
+func withNumber(document json.RawMessage, n float64, path ...string) (json.RawMessage, error) {
+	if len(path) == 0 {
+		return json.Marshal(n)
+	}
+	var members map[string]json.RawMessage
+	err := json.Unmarshal(document, &members)
+	if err == nil {
+		members[path[0]], err = withNumber(members[path[0]], n, path[1:]...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(members)
+}
+
 // runSlide tries a config with another number in its settings.
 func runSlide(ctx context.Context, v *view) (string, error) {
 	id, setting, value := v.FormValue("config"), v.FormValue("setting"), v.FormValue("value")
@@ -243,26 +259,7 @@ func runSlide(ctx context.Context, v *view) (string, error) {
 	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
 		return "", viewerError("value: a number is expected.")
 	}
-	var document, matchmaking, settings map[string]json.RawMessage
-	for _, step := range []struct {
-		text json.RawMessage
-		into *map[string]json.RawMessage
-	}{{stored.JSON, &document}, {nil, &matchmaking}, {stored.Matchmaking.Config, &settings}} {
-		if step.text == nil {
-			step.text = document["matchmaking"]
-		}
-		if err := json.Unmarshal(step.text, step.into); err != nil {
-			return "", err
-		}
-	}
-	settings[setting], _ = json.Marshal(n) // it is finite
-	if matchmaking["config"], err = json.Marshal(settings); err != nil {
-		return "", err
-	}
-	if document["matchmaking"], err = json.Marshal(matchmaking); err != nil {
-		return "", err
-	}
-	text, err := json.Marshal(document)
+	text, err := withNumber(stored.JSON, n, "matchmaking", "config", setting)
 	if err != nil {
 		return "", err
 	}

@@ -16,11 +16,11 @@ type inbox struct {
 	retire bool
 }
 
-// news are what came since the loop looked last. touched is set if functions may see something else now. A change of a
-// config alone is not that: the config that changed runs anyway. queues are those in which tickets changed; everywhere
-// is set if something else did.
+// news are what came since the loop looked last. queues are those in which tickets changed; everywhere is set if
+// functions may see something else now for another reason. A change of a config alone is none: the config that changed
+// runs anyway.
 type news struct {
-	poked, touched, configs, functions, servers, answered, roused, everywhere bool
+	poked, configs, functions, servers, answered, roused, everywhere bool
 
 	queues   map[string]bool
 	position uint64
@@ -30,6 +30,9 @@ type news struct {
 // concerns reports whether the function of a config that serves a queue may see something else now.
 func (n *news) concerns(queue string) bool { return n.everywhere || n.queues[queue] }
 
+// touched reports whether functions may see something else now.
+func (n *news) touched() bool { return n.everywhere || len(n.queues) > 0 }
+
 // touch notes that tickets changed in these queues; without any, everywhere.
 func (n *news) touch(queues []string) {
 	if n.queues == nil {
@@ -38,7 +41,6 @@ func (n *news) touch(queues []string) {
 	for _, queue := range queues {
 		n.queues[queue] = true
 	}
-	n.touched = true
 	n.everywhere = n.everywhere || len(queues) == 0 || len(n.queues) > mostQueues
 }
 

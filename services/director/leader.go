@@ -162,7 +162,7 @@ func (l *leader) receive(ctx context.Context, now time.Time) {
 	if news.roused {
 		l.maintenance.lookNow()
 	}
-	if news.touched {
+	if news.touched() {
 		l.maintenance.changed()
 	}
 	if news.answered && !l.maintenance.unreachable {

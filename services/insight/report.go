@@ -148,15 +148,10 @@ func (q *reportQuery) answer(now time.Time) response.MatchReport {
 		one := response.MatchReportRow{
 			Config: row.Config, Revision: row.Revision, Function: row.Function, Upload: row.Upload, Queue: row.Queue,
 			Region: row.Region, Party: row.Party, Matches: row.Matches, Tickets: row.Tickets, Players: row.Players,
-			Measures: []response.Measure{}, Outcomes: outcomesOf(&row),
+			Measures: response.NewMeasures(row.Distributions), Outcomes: outcomesOf(&row),
 		}
 		if row.Slot > 0 {
 			one.Slot = formatTime(row.Slot * slot)
-		}
-		for _, d := range row.Distributions {
-			one.Measures = append(one.Measures, response.Measure{
-				Kind: d.Kind, Name: d.Name, Count: d.Count, Mean: d.Mean, P10: d.P10, P50: d.P50, P90: d.P90,
-			})
 		}
 		a.Rows = append(a.Rows, one)
 	}

@@ -149,16 +149,16 @@ func (f *function) startSimulated(ctx context.Context, spec *pb.Function, giveUp
 		return nil, nil, errors.New("the runner has no instance free, try again later")
 	}
 	place.setBusy(true)
-	ended, end := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan struct{})
 	go func() {
 		select {
 		case <-place.asked:
 			giveUp(errPlaceNeeded)
-		case <-ended.Done():
+		case <-ended:
 		}
 	}()
 	release := func() {
-		end()
+		close(ended)
 		place.release()
 	}
 	m, err := f.env.openModule(ctx, f.project, spec.GetModule())
