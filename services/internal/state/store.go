@@ -160,10 +160,10 @@ const answerDelay = time.Second
 // moveDelay is when a caller may try again while a cluster moves the project key by key.
 const moveDelay = 2 * time.Second
 
-// unavailable marks an error of the connection or of Redis itself; nil stays nil.
+// unavailable marks an error of the connection or of Redis itself, once; nil stays nil.
 func unavailable(err error) error {
-	if err == nil {
-		return nil
+	if _, marked := errors.AsType[*problem.Error](err); err == nil || marked {
+		return err
 	}
 	if isFull(err) {
 		return shortOfMemory(err)

@@ -7,7 +7,10 @@
 local now, gone = millis(), {}
 for n = 0, #KEYS - first_key do
   local outcome, id = KEYS[first_key + n], ARGV[first_arg + n]
-  if end_outcome(outcome, id, now) then
+  local expiry = redis.call('ZSCORE', outcomes, id)
+  if expiry and tonumber(expiry) <= now then
+    redis.call('ZREM', outcomes, id)
+    redis.call('UNLINK', outcome)
     gone[#gone + 1] = OUTCOME .. id
   end
 end

@@ -78,8 +78,7 @@ for i = 1, tonumber(match_count) do
     else
       local kept = end_match(m, is_used, contested, expiry, memory, now)
       if kept then
-        keep[#keep + 1] = kept
-        keep[#keep + 1] = id
+        add(keep, kept, id)
       end
       ended_ids[#ended_ids + 1] = id
     end
@@ -88,8 +87,7 @@ for i = 1, tonumber(match_count) do
     end
     result[3 * i - 1], result[3 * i] = room and 'room' or 'ok', table.concat(flags)
     result[3 * i + 1] = table.concat(others, ' ')
-    events[#events + 1] = event
-    events[#events + 1] = table.concat(assigned, ' ')
+    add(events, event, table.concat(assigned, ' '))
     if #assigned > 0 then
       all[#all + 1] = events[#events]
       count = count + #assigned
@@ -105,7 +103,9 @@ end
 if #events > 0 then
   append_history(events, count)
 end
-keep_ended(keep)
+if #keep > 0 then
+  redis.call('ZADD', ended, unpack(keep)) -- until when matches are kept
+end
 keep_results(all, count, now, readable)
 for _, game in pairs(games) do
   describe(game, changes)

@@ -100,20 +100,17 @@ for _, match in ipairs(matches) do
       elseif game then
         redis.call('HSET', game.key, HIDDEN, ASKING .. match.id)
       end
-      claimed[#claimed + 1] = now + match.acceptance
-      claimed[#claimed + 1] = match.id
+      add(claimed, now + match.acceptance, match.id)
     elseif match.body ~= '' then
       reserve(match)
       if match.is_hosted then
         targets[match.counted].claimed = targets[match.counted].claimed + 1
-        sent[#sent + 1] = now
-        sent[#sent + 1] = match.id
+        add(sent, now, match.id)
       end
       if game and game.is_running then
         join(game, match.id, approval_time, now)
       else
-        claimed[#claimed + 1] = now + claim_time
-        claimed[#claimed + 1] = match.id
+        add(claimed, now + claim_time, match.id)
       end
     else
       assign_now(match, now)

@@ -43,23 +43,6 @@ local function forget_change(member)
   redis.call('HDEL', config_history, string.match(member, '^%d+'))
 end
 
--- ended_changes returns the members of the oldest changes that have not applied since then, of so many at most.
-local function ended_changes(latest, batch)
-  return redis.call('ZRANGEBYSCORE', config_changes, '-inf', latest, 'LIMIT', 0, batch)
-end
-
--- replace_change replaces a change that is as before, and reports whether it was.
-local function replace_change(config, revision, before, after)
-  local member = string.format('%s %d %s', revision, #before, config)
-  local ends = redis.call('ZSCORE', config_changes, member)
-  if not ends or redis.call('HGET', config_history, revision) ~= before then
-    return false
-  end
-  redis.call('ZREM', config_changes, member)
-  write_change(config, revision, ends, after)
-  return true
-end
-
 -- bound_changes forgets the oldest changes of a config beyond VERSIONS, and the oldest of all beyond ALL_VERSIONS and
 -- beyond the bytes.
 local function bound_changes(config)
