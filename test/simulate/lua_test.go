@@ -4,10 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/sha1"
-	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
@@ -67,22 +65,10 @@ func newScripts(redis *miniredis.Miniredis) (*scripts, error) {
 		l.Push(t)
 		return 1
 	}))
-	packer := s.lua.NewTable()
-	packer.RawSetString("pack", s.lua.NewFunction(packDoubles))
-	for name, v := range map[string]lua.LValue{"redis": module, "struct": packer, "KEYS": lua.LNil, "ARGV": lua.LNil} {
+	for name, v := range map[string]lua.LValue{"redis": module, "KEYS": lua.LNil, "ARGV": lua.LNil} {
 		s.lua.SetGlobal(name, v)
 	}
 	return s, s.lua.DoString(strict)
-}
-
-// packDoubles is struct.pack for doubles, the least byte first: scripts pack nothing else.
-func packDoubles(l *lua.LState) int {
-	var packed []byte
-	for i := range strings.Count(l.CheckString(1), "d") {
-		packed = binary.LittleEndian.AppendUint64(packed, math.Float64bits(float64(l.CheckNumber(i+2))))
-	}
-	l.Push(lua.LString(packed))
-	return 1
 }
 
 func (s *scripts) close() { s.lua.Close() }

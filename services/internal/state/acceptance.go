@@ -3,7 +3,6 @@ package state
 import (
 	"context"
 	"slices"
-	"strconv"
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -107,13 +106,8 @@ func PlayerCount(t *pb.Ticket) int { return max(1, len(t.GetPlayers())) }
 // isAsking reports whether a match in this state asks its players, or did and the director does not know yet.
 func isAsking(state any) bool { return state == "o" || state == "q" || state == "n" }
 
-// acceptanceOf is how many milliseconds the players of a match may accept it, as scripts get it.
-func acceptanceOf(m *pb.Match) string {
-	if m.GetAcceptance() <= 0 {
-		return ""
-	}
-	return strconv.FormatInt(m.GetAcceptance(), 10)
-}
+// acceptanceOf is how many milliseconds the players of a match may accept it, 0 if they are not asked.
+func acceptanceOf(m *pb.Match) int64 { return max(0, m.GetAcceptance()) }
 
 // Acceptances is what EndAcceptances ended.
 type Acceptances struct {

@@ -56,7 +56,7 @@ func (s *Store) BeginAllocations(ctx context.Context, project string, matches []
 		calls, sizes = append(calls, s.beginCall(k, batch)), append(sizes, len(batch))
 	}
 	all := make([]Allocation, 0, len(matches))
-	replies, err := s.runAllShared(ctx, project, calls)
+	replies, err := s.runAll(ctx, project, calls)
 	for i, reply := range replies {
 		var position uint64
 		var rest []any

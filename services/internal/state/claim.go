@@ -101,11 +101,7 @@ func eventTeams(teams []*pb.Team) []*pb.EventTeam {
 	}
 	told := make([]*pb.EventTeam, len(teams))
 	for i, t := range teams {
-		name := t.GetName()
-		if len(name) > maxEventTeamName {
-			name = strings.ToValidUTF8(name[:maxEventTeamName], "")
-		}
-		told[i] = &pb.EventTeam{Name: name, Tickets: int32(len(t.GetTickets()))}
+		told[i] = &pb.EventTeam{Name: shortName(t.GetName()), Tickets: int32(len(t.GetTickets()))}
 	}
 	return told
 }
@@ -182,14 +178,8 @@ func (s *Store) Claim(
 		}
 		calls, batches = append(calls, c), append(batches, batch)
 	}
-	if len(calls) == 0 {
-		return 0, nil
-	}
 	replies, err := s.runAll(ctx, project, calls)
 	for i, reply := range replies {
-		if reply == nil {
-			break
-		}
 		var at uint64
 		var verdicts []string
 		if err := parseReply(reply, &at, &verdicts); err != nil {
@@ -264,7 +254,7 @@ func (s *Store) claimCall(project string, terms ClaimOptions, claims []*Claim) (
 		}
 		c.args = append(c.args, m.GetId(), m.GetConfig(), m.GetRevision(), len(claim.Tickets),
 			strings.Join(claim.Tickets, " "), s.encodeEvent(claim.event(terms.Epoch)), body, target,
-			acceptanceOf(m), size, shared.body, comparing(m.GetProposal()), placeOf(m), awaits, len(bodies))
+			acceptanceOf(m), size, shared.body, flag(m.GetProposal().GetCompare()), placeOf(m), awaits, len(bodies))
 		for _, assignment := range bodies {
 			c.args = append(c.args, assignment)
 		}
@@ -326,14 +316,6 @@ func (s *Store) inherit(ctx context.Context, k keys, claims []*Claim) error {
 // saysProperties reports whether a proposal gives joining players match properties, or the older properties for all.
 func saysProperties(p *pb.Proposal) bool {
 	return len(p.GetMatchProperties()) > 0 || len(p.GetAssignmentProperties()) > 0 && len(p.GetTicketProperties()) == 0
-}
-
-// comparing is not empty if the claim of a proposal compares the players of its tickets.
-func comparing(p *pb.Proposal) string {
-	if p.GetCompare() {
-		return "1"
-	}
-	return ""
 }
 
 // isStale reports whether a claim was refused because another director has the lease.

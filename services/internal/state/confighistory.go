@@ -61,9 +61,8 @@ func (s *Store) ConfigHistory(ctx context.Context, project, id string) ([]Config
 		}
 		return all, nil
 	}
-	e := problem.New(problem.Unavailable, "config %q changes faster than its history can be read: try again", id)
-	e.RetryAfter = answerDelay
-	return nil, e
+	return nil, problem.New(problem.Unavailable, "config %q changes faster than its history can be read: try again", id).
+		After(answerDelay)
 }
 
 // readConfigHistory reads the history. It is not steady if the config was changed meanwhile.

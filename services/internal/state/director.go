@@ -94,9 +94,6 @@ func (s *Store) AcquireLeases(
 	}
 	replies, failed := s.runAll(ctx, projects[0], calls)
 	for _, reply := range replies {
-		if reply == nil {
-			break
-		}
 		var epoch uint64
 		if err := parseReply(reply, &epoch); err != nil {
 			return epochs, err

@@ -91,7 +91,7 @@ func (s *Store) endMatches(
 	for batch := range batchesOf(all, func(e ending) (tickets, bytes int) { return len(e.Tickets), e.bytes }) {
 		calls, sizes = append(calls, s.endCall(k, batch, told)), append(sizes, len(batch))
 	}
-	replies, err := s.runAllShared(ctx, project, calls)
+	replies, err := s.runAll(ctx, project, calls)
 	for i, reply := range replies {
 		var at uint64
 		var rest []any

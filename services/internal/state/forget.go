@@ -17,9 +17,13 @@ const FeedKept = 2 * feedAge
 // It is false when the ticket has no result, or there are no others, or the ticket changes meanwhile.
 func (s *Store) ForgetPlayer(ctx context.Context, project, id, player string) (done bool, err error) {
 	k := keysOf(project)
-	read, err := textOf(s.redis.HGet(ctx, k.ticket(id), "b"))
-	if err != nil || read == "" {
-		return false, err
+	row, err := rowOf(s.redis.HMGet(ctx, k.ticket(id), "b"))
+	if err != nil {
+		return false, unavailable(err)
+	}
+	read, is := row[0].(string)
+	if !is {
+		return false, nil
 	}
 	t, err := parse[pb.Ticket]("ticket "+id, read)
 	if err != nil {

@@ -75,9 +75,8 @@ func (s *Store) FindPlayer(ctx context.Context, project, player string, take fun
 		return err
 	}
 	if _, after, err := nodeOf(ctx, s.redis, k.lease()); err != nil || after != before {
-		e := problem.Wrap(problem.Unavailable, err, "the state of this project was moved to another server, try again")
-		e.RetryAfter = moveDelay
-		return e
+		return problem.Wrap(problem.Unavailable, err, "the state of this project was moved to another server, try again").
+			After(moveDelay)
 	}
 	return nil
 }

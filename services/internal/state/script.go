@@ -263,7 +263,10 @@ func (s *Store) run(ctx context.Context, c call) (any, error) {
 func (s *Store) runAll(ctx context.Context, project string, calls []call) ([]any, error) {
 	if len(calls) == 1 {
 		reply, err := s.runShared(context.WithoutCancel(ctx), project, calls[0])
-		return []any{reply}, err
+		if err != nil {
+			return nil, err
+		}
+		return []any{reply}, nil
 	}
 	cmds := make([]*redis.Cmd, len(calls))
 	// Each command has its own error, which is read below.

@@ -169,13 +169,10 @@ func unavailable(err error) error {
 		return shortOfMemory(err)
 	}
 	if isMoving(err) {
-		e := problem.Wrap(problem.Unavailable, err, "the state of this project is being moved to another server, try again")
-		e.RetryAfter = moveDelay
-		return e
+		return problem.Wrap(problem.Unavailable, err, "the state of this project is being moved to another server, try again").
+			After(moveDelay)
 	}
-	e := problem.Wrap(problem.Unavailable, err, "the state store did not answer, try again")
-	e.RetryAfter = answerDelay
-	return e
+	return problem.Wrap(problem.Unavailable, err, "the state store did not answer, try again").After(answerDelay)
 }
 
 // corrupt is the error of a reply or a stored value that this version does not understand.

@@ -244,7 +244,7 @@ func (s *Store) AssignWaiting(
 		"results_limit", s.limits.TicketMemory<<20,
 		"outcome_id", id,
 		"outcome_body", shared.body,
-		"compare", comparing(p),
+		"compare", flag(p.GetCompare()),
 		"event", s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_ASSIGNED}))
 	if err := c.assignments(k, tickets, shared.referAll(assignments)); err != nil {
 		return nil, "", 0, err

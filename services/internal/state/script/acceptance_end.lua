@@ -49,7 +49,7 @@ if state == ACCEPTED and not has_changed then
     redis.call('ZADD', claims, now + claim_time, match_id)
     if target ~= '' then
       redis.call('ZADD', outbox, now, match_id)
-      redis.call('HINCRBY', hosting_windows, OPEN .. counted, 1) -- also when the target is closed: its players accepted
+      open_match(counted)
     end
   end
   return {'accepted', position, '', '', ''}

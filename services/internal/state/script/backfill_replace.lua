@@ -21,7 +21,7 @@ local size = size_of(body, '', connection, redis.call('HGET', backfill, ALLOCATE
 if not has_room(backfill_id, size) then
   return 'full'
 end
-if may_grow == '0' and size > tonumber(redis.call('HGET', backfill_sizes, backfill_id) or 0) then
+if may_grow == '0' and grows(backfill_id, size) then
   return 'short'
 end
 local ids = close(game)

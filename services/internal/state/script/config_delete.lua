@@ -2,7 +2,7 @@
 -- The old version is kept, see include/configs.lua.
 -- Full: runs
 -- Uses: time, change, queue, configs, audit
--- KEYS: configs, revisions, revision, config_names, queues, unserved
+-- KEYS: configs, revisions, revision, config_names, config_changes, config_history, queues, unserved
 -- ARGV: id, name (see config_put.lua), expected (revision: '' = any), deleted_by, unserved_event, audited
 --       (the change, encoded)
 -- Result: 'ok', '' when it existed; 'spelled' and the other id when another spelling exists; or alone 'none' when it

@@ -1,6 +1,7 @@
 -- Deletes changes of configs that have not applied for some time, and what the audit has no more.
 -- Full: runs
 -- Uses: time, configs, audit
+-- KEYS: config_changes, config_history
 -- ARGV: age (how long they are kept, in milliseconds), batch (how many of them are looked at)
 -- Result: how many were forgotten
 forget_audit(millis())

@@ -7,7 +7,7 @@
 -- The old version is kept, see include/configs.lua, unless Redis is short of memory.
 -- Full: runs
 -- Uses: time, change, queue, configs, audit
--- KEYS: configs, revisions, revision, config_names, queues, unserved
+-- KEYS: configs, revisions, revision, config_names, config_changes, config_history, queues, unserved
 -- ARGV: id, name (the id in lower case and normal form), body, expected (revision: '' = any, '0' = none yet),
 --       may_create (0 = Redis is short of memory), filters, segments (of the config), max_configs, max_filters,
 --       max_segments, max_bytes (of all; 0 = no limit), queue ('' = none), unserved_event, mode ('check' = change

@@ -1,6 +1,7 @@
 -- Replaces an old version of a config by the same with its hosting keys encrypted anew, if it is still kept.
 -- Full: runs
 -- Uses: configs
+-- KEYS: config_changes, config_history
 -- ARGV: id, number (the revision), before (the change as it was read), after
 -- Result: 1 when it was replaced, 0 when not
 local member = string.format('%s %d %s', number, #before, id)

@@ -3,8 +3,8 @@
 -- that uses it, it is deleted. Tickets of a running game join it.
 -- Full: runs
 -- Uses: time, change, large, credit, credit_end, allocation, player, backfill, encoding, roster, place, result
--- KEYS: claims, joins, outbox, resolved, backfills, then for each match: its key, its outcome's key, the keys of its
---       tickets and of its place, see place.lua, and of its result, if one is awaited
+-- KEYS: claims, joins, outbox, resolved, ended, backfills, then for each match: its key, its outcome's key, the keys of
+--       its tickets and of its place, see place.lua, and of its result, if one is awaited
 -- ARGV: readable (for how many milliseconds the results are), memory (for how many milliseconds to keep a match that
 --       may have a second server), is_told ('1' = the servers of running games learn of it now, else when they
 --       approve), match_count, then for each match: id, holder (that must have the lease), number of

@@ -1,7 +1,8 @@
 -- Functions of scripts that begin or end the allocation of a match. A match m is a table: key, id, holder, and, to end
 -- it, connection ('' = none), body (when it has a server or may have one, '' = it has none), call_lost ('1' = a call
 -- for the server may still arrive), server (to store, '' = none) and server_time.
--- KEYS: ended, deallocations
+-- KEYS: deallocations
+-- Reads: ended
 
 -- refuse_lease returns why a holder does not get the lease of a match: a status, and for how many milliseconds another
 -- holder still has it. It returns nil when the holder gets it. Then it reports whether the allocation has begun,

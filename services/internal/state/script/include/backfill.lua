@@ -48,6 +48,11 @@ local function has_room(id, size)
   return size <= before or tonumber(total or 0) - before + size <= limit
 end
 
+-- grows reports whether the backfill ticket would take more bytes than now.
+local function grows(id, size)
+  return size > tonumber(redis.call('HGET', backfill_sizes, id) or 0)
+end
+
 -- is_accessible reports whether the backfill ticket exists, and belongs to the match ('' = any).
 local function is_accessible(game, by)
   local owner = redis.call('HGET', game.key, BELONGS_TO)

@@ -4,7 +4,7 @@
 -- came; +inf for the change that applies. config_history has each change under its revision: the time, a space, one of
 -- BECAME, UNKEPT and DELETED, and then what the config was from then on, nothing, or the subject that deleted it. The
 -- change that applies has no config there: the stored one is its config.
--- KEYS: config_changes, config_history
+-- Reads: config_changes, config_history
 -- ARGV: changes_bytes (about how many of all changes are kept)
 
 -- write_change stores a change that applied until then.

@@ -110,3 +110,8 @@ local function note_claims(name, t, now)
     redis.call('HDEL', hosting_windows, WAITED .. name)
   end
 end
+
+-- open_match counts a match whose players were asked before, and accepted. It goes on also when the target is closed.
+local function open_match(name)
+  redis.call('HINCRBY', hosting_windows, OPEN .. name, 1)
+end
