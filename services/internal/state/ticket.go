@@ -193,9 +193,7 @@ func (s *Store) Leave(ctx context.Context, project string, l Leaving) (position 
 			"leaver", l.By,
 			"by_service", flag(l.Service),
 			"told_time", l.Readable.Milliseconds(),
-			"waiting_event", s.cancelled("waiting"),
-			"claimed_event", s.cancelled("claimed"),
-			"resolved_event", s.cancelled("resolved"),
+			"event", s.cancelled(""),
 			"first_pause", pauses.First.Milliseconds(),
 			"longest_pause", pauses.Longest.Milliseconds(),
 			"pause_limit", PausedPlayers,
@@ -217,9 +215,9 @@ func (s *Store) Leave(ctx context.Context, project string, l Leaving) (position 
 	return 0, false, busyTicket()
 }
 
-// cancelled is the event of a ticket that is deleted, by the state that it is in.
-func (s *Store) cancelled(state string) []byte {
-	return s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_CANCELLED, Reason: state})
+// cancelled is the event of a ticket that ends for a reason, which the script adds if it is "": the state it was in.
+func (s *Store) cancelled(reason string) []byte {
+	return s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_CANCELLED, Reason: reason})
 }
 
 func busyTicket() error {

@@ -108,10 +108,6 @@ redis.call('DEL', match)
 if target ~= '' then
   reopen_target(counted, now)
 end
--- because adds field 8 of pb.Event.
-local function because(encoded, reason)
-  return encoded .. 'B' .. string.char(#reason) .. reason
-end
 local events = {}
 for _, reason in ipairs({'declined', 'silent'}) do
   if #ended[reason] > 0 then

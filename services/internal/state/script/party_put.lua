@@ -10,10 +10,10 @@
 --       many milliseconds members may be silent), only_silent (1 = no member that was heard of in that time leaves),
 --       limit (of parties), may_create (0 = Redis is short of memory), old_code, new_code, ticket_id (of the search
 --       that ends, '' = none), match_id ('' = unknown, or none), leaver (the player that ends it, '' = none of it),
---       by_service ('1' = with a service token), told_time (for how many milliseconds its end is), waiting_event,
---       claimed_event, resolved_event (by the state it is in), first_pause, longest_pause (in milliseconds, 0 = players
---       do not pause who declined), pause_limit, missing (its players that decline by that, with newlines between),
---       joined (how many of the players join; the others leave), then player
+--       by_service ('1' = with a service token), told_time (for how many milliseconds its end is), event (without its
+--       reason), first_pause, longest_pause (in milliseconds, 0 = players do not pause who declined), pause_limit,
+--       missing (its players that decline by that, with newlines between), joined (how many of the players join; the
+--       others leave), then player
 -- Result: 'ok', 1 when the search ended, else 0, 1 when that ended the acceptance of its match, else 0, and '';
 --         'again', 0, 0 and the match that asks its players; or alone 'changed' (read again), 'heard' (so none leaves),
 --         'full', 'short' (of memory), 'code' (it is another party's), 'asked' (so none joins), or a player that is in

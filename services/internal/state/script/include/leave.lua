@@ -1,6 +1,6 @@
 -- Functions of scripts that delete a ticket. They use time, change, large, listed, ended, encoding,
 -- acceptance and pause.
--- Reads: waiting, ticket_id, match_id, leaver, by_service, waiting_event, claimed_event, resolved_event, missing
+-- Reads: waiting, ticket_id, match_id, leaver, by_service, event, missing
 --
 -- Such a script has the match that asks the players of the ticket among its keys. The caller cannot know it for sure.
 -- When it is another match, leave changes nothing.
@@ -54,11 +54,11 @@ local function leave(ticket_key, match_key, player, keeps)
   end
   if state == WAITING then
     redis.call('ZREM', waiting, ticket_id)
-    append_history({waiting_event .. by, ticket_id}, 1)
+    append_history({because(event, 'waiting') .. by, ticket_id}, 1)
     return {state, append_feed({'-' .. ticket_id, ''}), 0, ''}
   end
   if state == CLAIMED then
-    append_history({claimed_event .. by, ticket_id}, 1)
+    append_history({because(event, 'claimed') .. by, ticket_id}, 1)
     if asks and disagree(match_key, asks) then
       local names, those = {}, '\n' .. (its_players or owner) .. '\n'
       for name in string.gmatch(missing, '[^\n]+') do
@@ -70,7 +70,7 @@ local function leave(ticket_key, match_key, player, keeps)
       return {state, 0, 1, ''}
     end
   else
-    append_history({resolved_event .. by, ticket_id}, 1)
+    append_history({because(event, 'resolved') .. by, ticket_id}, 1)
   end
   return {state, 0, 0, ''}
 end
