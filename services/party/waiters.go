@@ -101,21 +101,9 @@ func (w *waiters) wait(ctx context.Context, project, player string, wait time.Du
 	for first := true; ; first = false {
 		if !first {
 			left := time.Until(until)
-			if left <= 0 {
+			if left <= 0 || !one.woken.Await(ctx, min(left, w.recheck), w.stopped) {
 				return known, true, nil
 			}
-			again := time.NewTimer(min(left, w.recheck))
-			select {
-			case <-one.woken.C():
-			case <-again.C:
-			case <-w.stopped:
-				again.Stop()
-				return known, true, nil
-			case <-ctx.Done():
-				again.Stop()
-				return known, true, nil
-			}
-			again.Stop()
 		}
 		// The first read is after joining, so that no change is missed between the two.
 		if p, err := load(ctx); err != nil || p.GetRevision() != known.GetRevision() {

@@ -126,18 +126,9 @@ func (w *waiter) await(ctx context.Context, t *state.Ticket, wait time.Duration,
 		if left <= 0 {
 			break
 		}
-		again := time.NewTimer(min(left, recheck)) // the last look is at the end
-		select {
-		case <-w.woken.C():
-		case <-again.C:
-		case <-w.all.stopped:
-			again.Stop()
-			return t, nil
-		case <-ctx.Done():
-			again.Stop()
+		if !w.woken.Await(ctx, min(left, recheck), w.all.stopped) { // the last look is at the end
 			return t, nil
 		}
-		again.Stop()
 		if result := w.result.Load(); result != nil {
 			return &state.Ticket{Body: t.Body, Assignment: result}, nil
 		}

@@ -163,13 +163,7 @@ func (s *Service) run(ctx context.Context) error {
 				})
 			}
 		}
-		timer := time.NewTimer(s.Timing.Look)
-		select {
-		case <-ctx.Done():
-		case <-timer.C:
-		case <-s.wake.C():
-		}
-		timer.Stop()
+		s.wake.Await(ctx, s.Timing.Look, nil)
 	}
 	return nil
 }
@@ -187,9 +181,8 @@ func (s *Service) lead(ctx context.Context, project string) {
 		// What was delivered is noted, if the lease has not ended meanwhile.
 		_ = s.note(ctx, project, 0, running)
 	}()
-	ticker := time.NewTicker(s.Timing.Note)
-	defer ticker.Stop()
-	for renewed := time.Now(); ctx.Err() == nil; {
+	renewed := time.Now()
+	for range wait.Every(ctx, s.Timing.Note) {
 		began := time.Now()
 		err := s.step(ctx, project, hold, running)
 		switch {
@@ -200,10 +193,6 @@ func (s *Service) lead(ctx context.Context, project string) {
 			s.mu.Unlock()
 		case errors.Is(err, errLost) || time.Since(renewed) > hold/2:
 			return
-		}
-		select {
-		case <-ctx.Done():
-		case <-ticker.C:
 		}
 	}
 }

@@ -296,7 +296,7 @@ func (m *mirror) difference(i *image) string {
 		for id, body := range pair[1] {
 			if told, is := pair[0][id]; !is || told != body {
 				return fmt.Sprintf("feed: it does not show the %s %s as Redis has it (shown: %v; at %d of %s, read %d times)", what,
-					id, is, m.at, i.hash("seq")[""], m.resets)
+					id, is, m.at, i.hash("feed_seq")[""], m.resets)
 			}
 		}
 	}
@@ -311,7 +311,7 @@ type truth struct {
 
 var truths = []truth{
 	{"tickets", (*image).ticketsHold}, {"results", (*image).resultsHold}, {"lists", (*image).listsHold},
-	{"large", (*image).largeHolds}, {"matches", (*image).matchesHold}, {"credit", (*image).creditHolds},
+	{"large_sizes", (*image).largeHolds}, {"matches", (*image).matchesHold}, {"hosting_windows", (*image).creditHolds},
 	{"games", (*image).gamesHold}, {"parties", (*image).partiesHold}, {"configs", (*image).configsHold},
 	{"played", (*image).playedHolds},
 }
@@ -488,7 +488,7 @@ func (w *walk) created(c state.Creation, created state.Created) {
 
 // What is listed of a player is its.
 func (i *image) listsHold(fail func(string, ...any)) {
-	for player, list := range i.hash("byplayer") {
+	for player, list := range i.hash("by_player") {
 		for _, id := range strings.Fields(list) {
 			if t := i.tickets[id]; t == nil {
 				fail("%s is listed of %s, and is not there", id, player)
@@ -510,7 +510,7 @@ func (w *walk) listsAreWhole() {
 			if open[player]++; w.most > 0 && open[player] > w.most {
 				w.fail("lists: %s has %d tickets, and may have %d", player, open[player], w.most)
 			}
-			if !slices.Contains(strings.Fields(w.now.hash("byplayer")[player]), id) {
+			if !slices.Contains(strings.Fields(w.now.hash("by_player")[player]), id) {
 				w.fail("lists: %s is not listed of %s", id, player)
 			}
 		}
@@ -520,11 +520,11 @@ func (w *walk) listsAreWhole() {
 // What is large is counted, once and to its player.
 func (i *image) largeHolds(fail func(string, ...any)) {
 	total, players := 0.0, map[string]float64{}
-	for name := range i.hash("large") {
+	for name := range i.hash("large_sizes") {
 		if name == "total" {
 			continue
 		}
-		total += i.number("large", name)
+		total += i.number("large_sizes", name)
 		if match, is := strings.CutPrefix(name, "o:"); is {
 			m := i.matches[match]
 			if i.hash("o:"+match) == nil && (m == nil || !strings.Contains("oqnca", m.state)) {
@@ -534,25 +534,25 @@ func (i *image) largeHolds(fail func(string, ...any)) {
 			fail("%s is counted, and is not there", name)
 		}
 	}
-	if total != i.number("large", "total") {
-		fail("%v bytes are counted, and the sum is %v", total, i.number("large", "total"))
+	if total != i.number("large_sizes", "total") {
+		fail("%v bytes are counted, and the sum is %v", total, i.number("large_sizes", "total"))
 	}
-	for name, value := range i.hash("largeplayers") {
+	for name, value := range i.hash("large_players") {
 		if size, player, is := strings.Cut(value, " "); is {
 			n, _ := strconv.ParseFloat(size, 64)
 			players["p:"+player] += n
-			if i.hash("large")[name] != size {
-				fail("%s counts %s to its player and %s to all", name, size, i.hash("large")[name])
+			if i.hash("large_sizes")[name] != size {
+				fail("%s counts %s to its player and %s to all", name, size, i.hash("large_sizes")[name])
 			}
 		}
 	}
-	for name := range i.hash("largeplayers") {
-		if sum := i.number("largeplayers", name); strings.HasPrefix(name, "p:") && sum != players[name] {
+	for name := range i.hash("large_players") {
+		if sum := i.number("large_players", name); strings.HasPrefix(name, "p:") && sum != players[name] {
 			fail("a player has %v bytes, and the sum is %v", players[name], sum)
 		}
 	}
 	for id := range i.tickets {
-		if f := i.hash("t:" + id); f["s"] != "r" && len(f["b"])+len(f["p"]) > 1024 && i.hash("large")[id] == "" {
+		if f := i.hash("t:" + id); f["s"] != "r" && len(f["b"])+len(f["p"]) > 1024 && i.hash("large_sizes")[id] == "" {
 			fail("%s is large, and is not counted", id)
 		}
 	}
@@ -572,7 +572,7 @@ func (i *image) matchesHold(fail func(string, ...any)) {
 			claimed = joins
 		}
 		_, ended := i.hash("ended")[id]
-		_, returns := i.hash("returns")[id]
+		_, returns := i.hash("deallocations")[id]
 		_, sent := i.hash("outbox")[id]
 		open := m.state != "" && strings.Contains("oqnca", m.state)
 		switch {
@@ -608,7 +608,7 @@ func (i *image) matchesHold(fail func(string, ...any)) {
 				i.number("m:"+id, "g"), i.number("m:"+id, "q"))
 		}
 	}
-	for _, set := range []string{"claims", "joins", "ended", "returns", "outbox"} {
+	for _, set := range []string{"claims", "joins", "ended", "deallocations", "outbox"} {
 		for id := range i.hash(set) {
 			if i.matches[id] == nil {
 				fail("%s is among %s, and is not there", id, set)
@@ -630,20 +630,20 @@ func (i *image) creditHolds(fail func(string, ...any)) {
 		}
 	}
 	delete(open, "")
-	for field := range i.hash("credit") {
+	for field := range i.hash("hosting_windows") {
 		if kind, name, _ := strings.Cut(field, ":"); kind == "o" && open[name] == 0 {
 			open[name] = 0
 		}
 	}
 	for name, n := range open {
-		if counted := i.number("credit", "o:"+name); counted != n {
+		if counted := i.number("hosting_windows", "o:"+name); counted != n {
 			fail("%v matches of the target %s are open, and %v are counted", n, name, counted)
 		}
-		window, known := i.hash("credit")["w:"+name]
+		window, known := i.hash("hosting_windows")["w:"+name]
 		if wide, _ := strconv.Atoi(window); !known || wide >= 8 || n > 0 || tried[name] {
 			continue
 		}
-		if due := i.number("credit", "d:"+name) - float64(i.at.UnixMilli()); due > 1000 {
+		if due := i.number("hosting_windows", "d:"+name) - float64(i.at.UnixMilli()); due > 1000 {
 			fail("the target %s is closed for %v ms, and no match of it is under way", name, due)
 		}
 	}
@@ -693,13 +693,13 @@ func (i *image) gamesHold(fail func(string, ...any)) {
 		for _, field := range []string{"b", "n", "a", "d", "y", "p", "j", "f"} {
 			size += len(f[field])
 		}
-		if total += float64(size); float64(size) != i.number("backfillsizes", id) {
-			fail("%s has %d bytes, and %v are counted", id, size, i.number("backfillsizes", id))
+		if total += float64(size); float64(size) != i.number("backfill_sizes", id) {
+			fail("%s has %d bytes, and %v are counted", id, size, i.number("backfill_sizes", id))
 		}
 	}
-	if total != i.number("backfillsizes", "total") || len(i.hash("backfills")) != len(i.games()) {
+	if total != i.number("backfill_sizes", "total") || len(i.hash("backfills")) != len(i.games()) {
 		fail("%d games with %v bytes are there, and %d with %v are counted", len(i.games()), total, len(i.hash("backfills")),
-			i.number("backfillsizes", "total"))
+			i.number("backfill_sizes", "total"))
 	}
 	for _, id := range i.ids("bm:") {
 		if i.hash("bf:"+id) == nil {
@@ -739,10 +739,10 @@ func (i *image) partiesHold(fail func(string, ...any)) {
 				len(players), f["v"], p.Revision)
 		}
 	}
-	if !maps.Equal(members, orEmpty(i.hash("partyplayers"))) || !maps.Equal(codes, orEmpty(i.hash("partycodes"))) ||
+	if !maps.Equal(members, orEmpty(i.hash("party_players"))) || !maps.Equal(codes, orEmpty(i.hash("party_codes"))) ||
 		len(i.hash("parties")) != len(i.parties()) {
-		fail("members %v and codes %v, and known are %v and %v", members, codes, i.hash("partyplayers"),
-			i.hash("partycodes"))
+		fail("members %v and codes %v, and known are %v and %v", members, codes, i.hash("party_players"),
+			i.hash("party_codes"))
 	}
 }
 
@@ -817,13 +817,14 @@ func (w *walk) endsAreRight() {
 func (i *image) configsHold(fail func(string, ...any)) {
 	serves := map[string]int{}
 	for id, revision := range i.hash("revisions") {
-		if _, is := i.hash("configs")[id]; !is || !strings.HasPrefix(i.hash("confignames")[":"+id], revision+" ") {
-			fail("%s has the revision %s, a body: %v, and counts %q", id, revision, is, i.hash("confignames")[":"+id])
+		if _, is := i.hash("configs")[id]; !is || !strings.HasPrefix(i.hash("config_names")[":"+id], revision+" ") {
+			fail("%s has the revision %s, a body: %v, and counts %q", id, revision, is, i.hash("config_names")[":"+id])
 		}
 	}
-	if len(i.hash("configs")) != len(i.hash("revisions")) || len(i.hash("configchanges")) != len(i.hash("confighistory")) {
+	if len(i.hash("configs")) != len(i.hash("revisions")) ||
+		len(i.hash("config_changes")) != len(i.hash("config_history")) {
 		fail("there are %d configs and %d revisions, %d changes and %d of their bodies", len(i.hash("configs")),
-			len(i.hash("revisions")), len(i.hash("configchanges")), len(i.hash("confighistory")))
+			len(i.hash("revisions")), len(i.hash("config_changes")), len(i.hash("config_history")))
 	}
 	for field, queue := range i.hash("queues") {
 		if config, is := strings.CutPrefix(field, "c:"); is {

@@ -438,8 +438,9 @@ func (w *walk) rest(t *testing.T) {
 
 // walkStays are the keys of a project in which nothing is under way.
 var walkStays = []string{
-	"configs", "revisions", "revision", "confignames", "configchanges", "confighistory", "settings", "queues", "functions",
-	"unused", "feed", "seq", "feedname", "streams", "history", "told", "published", "lease", "rates", "served", "credit",
+	"configs", "revisions", "revision", "config_names", "config_changes", "config_history", "settings", "queues",
+	"functions", "unused", "feed", "feed_seq", "feed_name", "stream_bytes", "history", "history_seq", "published", "lease",
+	"rates", "served", "hosting_windows",
 	"unserved", "webhooks", "ratings", "rated", "steps", "audit",
 }
 

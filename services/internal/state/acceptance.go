@@ -1,11 +1,8 @@
 package state
 
 import (
-	"cmp"
 	"context"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -40,7 +37,7 @@ func (s *Store) AnswerMatch(ctx context.Context, project string, a Answer) (over
 	if a.Accept {
 		event.Kind = pb.Event_KIND_ACCEPTED
 	}
-	c := s.call(acceptanceAnswerScript, keysOf(project), ids{ofTicket: a.Ticket, ofMatch: a.Match},
+	c := s.call("acceptance_answer", keysOf(project), ids{ofTicket: a.Ticket, ofMatch: a.Match},
 		"match_id", a.Match,
 		"id", a.Ticket,
 		"answer", flag(a.Accept),
@@ -48,23 +45,18 @@ func (s *Store) AnswerMatch(ctx context.Context, project string, a Answer) (over
 	for _, player := range a.Players {
 		c.args = append(c.args, player)
 	}
-	reply, err := s.runShared(ctx, project, c)
-	if err != nil {
+	var verdict string
+	var n int
+	if err := s.evalShared(ctx, project, c, &verdict, &n); err != nil {
 		return false, err
 	}
-	r, err := listOf(reply, 2)
-	if err != nil {
-		return false, err
-	}
-	switch r[0] {
+	switch verdict {
 	case "ok":
-		return flagOf(r[1], nil)
+		return n == 1, nil
 	case "gone":
 		return false, noTicket(a.Ticket)
 	case "stranger":
-		var in replied
-		n := in.number(r[1])
-		return false, cmp.Or[error](in.err, problem.New(problem.Invalid, "players.%d: not a player of this ticket", n-1))
+		return false, problem.New(problem.Invalid, "players.%d: not a player of this ticket", n-1)
 	case "other":
 		return false, problem.New(problem.AcceptanceOver, "match: the ticket does not belong to the match %q, or no longer",
 			a.Match)
@@ -114,13 +106,8 @@ func PlayerCount(t *pb.Ticket) int { return max(1, len(t.GetPlayers())) }
 // isAsking reports whether a match in this state asks its players, or did and the director does not know yet.
 func isAsking(state any) bool { return state == "o" || state == "q" || state == "n" }
 
-// acceptanceOf is how many milliseconds the players of a match may accept it, as scripts get it.
-func acceptanceOf(m *pb.Match) string {
-	if m.GetAcceptance() <= 0 {
-		return ""
-	}
-	return strconv.FormatInt(m.GetAcceptance(), 10)
-}
+// acceptanceOf is how many milliseconds the players of a match may accept it, 0 if they are not asked.
+func acceptanceOf(m *pb.Match) int64 { return max(0, m.GetAcceptance()) }
 
 // Acceptances is what EndAcceptances ended.
 type Acceptances struct {
@@ -195,7 +182,7 @@ func (s *Store) endAcceptance(
 	if err != nil {
 		return err
 	}
-	c := s.call(acceptanceEndScript, keysOf(project), ids{ofMatch: m.GetId(), ofBackfill: backfillOf(m)},
+	c := s.call("acceptance_end", keysOf(project), ids{ofMatch: m.GetId(), ofBackfill: backfillOf(m)},
 		"match_id", m.GetId(),
 		"told_time", terms.Readable.Milliseconds(),
 		"claim_time", terms.Claim.Milliseconds(),
@@ -211,31 +198,17 @@ func (s *Store) endAcceptance(
 		"longest_pause", pauses.Longest.Milliseconds(),
 		"pause_limit", PausedPlayers)
 	c.tickets(keysOf(project), TicketsOf(m.GetProposal()))
-	reply, err := s.run(ctx, c)
-	if err != nil {
+	var verdict string
+	var declined, silent, others words
+	if err := s.eval(ctx, c, &verdict, &ended.Position, &declined, &silent, &others); err != nil || verdict == "other" {
 		return err
 	}
-	r, err := listOf(reply, 2)
-	if err != nil {
-		return err
-	}
-	if r[0] == "other" {
-		return nil
-	}
-	if r, err = listOf(reply, 5); err != nil {
-		return err
-	}
-	if ended.Position, err = positionOf(r[1]); err != nil {
-		return err
-	}
-	if r[0] == "accepted" {
+	if verdict == "accepted" {
 		ended.Accepted = append(ended.Accepted, m)
 		return nil
 	}
-	var in replied
-	ended.Failed = append(ended.Failed, m)
-	ended.Declined, ended.Silent = strings.Fields(in.text(r[2])), strings.Fields(in.text(r[3]))
-	at, err := s.releaseOthers(ctx, project, strings.Fields(in.text(r[4])), "unallocated")
+	ended.Failed, ended.Declined, ended.Silent = append(ended.Failed, m), declined, silent
+	at, err := s.releaseOthers(ctx, project, others, "unallocated")
 	ended.Position = max(ended.Position, at)
-	return cmp.Or(in.err, err)
+	return err
 }

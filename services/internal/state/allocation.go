@@ -1,14 +1,13 @@
 package state
 
 import (
-	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
@@ -57,26 +56,24 @@ func (s *Store) BeginAllocations(ctx context.Context, project string, matches []
 		calls, sizes = append(calls, s.beginCall(k, batch)), append(sizes, len(batch))
 	}
 	all := make([]Allocation, 0, len(matches))
-	replies, err := s.runAllShared(ctx, project, calls)
+	replies, err := s.runAll(ctx, project, calls)
 	for i, reply := range replies {
-		r, err := listOf(reply, 1+5*sizes[i])
-		if err != nil {
+		var position uint64
+		var rest []any
+		if err := parseReply(reply, &position, &rest); err != nil {
 			return all, err
 		}
-		position, err := positionOf(r[0])
-		if err != nil {
-			return all, err
+		if len(rest) != 5*sizes[i] {
+			return all, fmt.Errorf("state: %d values for %d matches", len(rest), sizes[i])
 		}
-		for values := range slices.Chunk(r[1:], 5) {
-			b, err := allocationOf(values)
+		for values := range slices.Chunk(rest, 5) {
+			b, others, err := allocationOf(values)
 			if err != nil {
 				return all, err
 			}
 			if b.Status == MatchDropped {
-				var in replied
-				others := strings.Fields(in.text(values[4]))
 				at, err := s.releaseOthers(ctx, project, others, "unallocated")
-				if err = cmp.Or(in.err, err); err != nil {
+				if err != nil {
 					return all, err
 				}
 				b.Position = max(position, at)
@@ -89,7 +86,7 @@ func (s *Store) BeginAllocations(ctx context.Context, project string, matches []
 
 func (s *Store) beginCall(k keys, matches []Beginning) call {
 	l := matches[0].Lease
-	c := s.call(allocationBeginScript, k, ids{},
+	c := s.call("allocation_begin", k, ids{},
 		"duration", l.Hold.Milliseconds(),
 		"search_time", l.Search.Milliseconds(),
 		"claim_time", l.Claim.Milliseconds(),
@@ -115,32 +112,23 @@ func droppedEvent(m *pb.Match) *pb.Event {
 	return dropped
 }
 
-// allocationOf reads what a script says of the lease of a match: status, number, first, time left and players.
-func allocationOf(values []any) (b Allocation, err error) {
-	var in replied
-	status := in.text(values[0])
-	number, err := positionOf(values[1])
-	if err = cmp.Or(in.err, err); err != nil {
-		return b, err
+// allocationOf reads what a script says of the lease of a match: status, number, first, time left and players; or, of
+// one that was dropped, matches that went to its game.
+func allocationOf(values []any) (b Allocation, others []string, err error) {
+	var status, names string
+	var busy, left int64
+	if err := parseReply(values, &status, &busy, &b.First, &left, &names); err != nil {
+		return b, nil, err
 	}
-	switch b.Status = MatchStatus(status); b.Status {
-	case MatchLeased:
-		b.Wait = time.Duration(number) * time.Millisecond
-	case MatchActive:
-		if values, err = listOf(values, 5); err != nil {
-			return b, err
-		}
-		left, err := positionOf(values[3])
-		if err != nil {
-			return b, err
-		}
-		b.First, b.Search = in.flag(values[2]), time.Duration(left)*time.Millisecond
-		names := in.text(values[4])
-		for ticket := range strings.SplitSeq(names, "\t") {
-			b.Players = append(b.Players, strings.FieldsFunc(ticket, func(c rune) bool { return c == '\n' }))
-		}
+	b.Status, b.Wait = MatchStatus(status), time.Duration(busy)*time.Millisecond
+	b.Search = time.Duration(left) * time.Millisecond
+	if b.Status != MatchActive {
+		return b, strings.Fields(names), nil
 	}
-	return b, in.err
+	for ticket := range strings.SplitSeq(names, "\t") {
+		b.Players = append(b.Players, strings.FieldsFunc(ticket, func(c rune) bool { return c == '\n' }))
+	}
+	return b, nil, nil
 }
 
 // RenewMatchLease extends a lease to hold from now on. It is false when another holder has the lease, or the match has
@@ -155,11 +143,13 @@ func (s *Store) ReleaseMatchLease(ctx context.Context, project, match, holder st
 	return err
 }
 
-func (s *Store) setMatchLease(ctx context.Context, project, match, holder string, hold time.Duration) (bool, error) {
-	reply, err := s.runShared(ctx, project, s.call(allocationLeaseScript, keysOf(project), ids{ofMatch: match},
+func (s *Store) setMatchLease(
+	ctx context.Context, project, match, holder string, hold time.Duration,
+) (has bool, err error) {
+	err = s.evalShared(ctx, project, s.call("allocation_lease", keysOf(project), ids{ofMatch: match},
 		"holder", holder,
-		"duration", hold.Milliseconds()))
-	return flagOf(reply, err)
+		"duration", hold.Milliseconds()), &has)
+	return has, err
 }
 
 // Backoff says when a failed deallocation is tried again.
@@ -184,15 +174,11 @@ type Deallocation struct {
 func (s *Store) ClaimDeallocations(
 	ctx context.Context, projects []string, limit int, b Backoff,
 ) (map[string][]Deallocation, error) {
-	due := make([]*redis.StringSliceCmd, len(projects))
-	_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for i, project := range projects {
-			due[i] = p.ZRangeArgs(ctx, dueArgs(keysOf(project).deallocations(), millis(s.Now()), limit))
-		}
-		return nil
+	due, err := forEach(ctx, s.redis, projects, func(p redis.Pipeliner, project string) *redis.StringSliceCmd {
+		return p.ZRangeArgs(ctx, dueArgs(keysOf(project).deallocations(), millis(s.Now()), limit))
 	})
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, err
 	}
 	var all []matchOf
 	for i, project := range projects {
@@ -214,29 +200,17 @@ func (s *Store) ClaimDeallocations(
 type matchOf struct{ project, id string }
 
 // claimDeallocation claims a deallocation; its Match is nil if another caller has it.
-func (s *Store) claimDeallocation(ctx context.Context, one matchOf, b Backoff) (Deallocation, error) {
-	reply, err := s.run(ctx, s.call(deallocationClaimScript, keysOf(one.project), ids{ofMatch: one.id},
+func (s *Store) claimDeallocation(ctx context.Context, one matchOf, b Backoff) (d Deallocation, err error) {
+	var body string
+	err = s.eval(ctx, s.call("deallocation_claim", keysOf(one.project), ids{ofMatch: one.id},
 		"match_id", one.id,
 		"first_delay", b.First.Milliseconds(),
 		"max_delay", b.Max.Milliseconds(),
-		"patience", b.Patience.Milliseconds()))
-	if err != nil {
-		return Deallocation{}, err
+		"patience", b.Patience.Milliseconds()), &body, &d.Used, &d.Last)
+	if err == nil && body != "" {
+		d.Match, err = parse[pb.Match]("match", body)
 	}
-	r, err := listOf(reply, 3)
-	if err != nil {
-		return Deallocation{}, err
-	}
-	var in replied
-	body, used, last := in.text(r[0]), in.text(r[1]), in.flag(r[2])
-	if in.err != nil || body == "" {
-		return Deallocation{}, in.err
-	}
-	m := new(pb.Match)
-	if err := proto.Unmarshal([]byte(body), m); err != nil {
-		return Deallocation{}, corrupt("match", err)
-	}
-	return Deallocation{m, used, last}, nil
+	return d, err
 }
 
 // confirmAfter is the time between two deallocations of a match whose holder may still have been asking for the server.
@@ -256,13 +230,12 @@ func (s *Store) GiveUpDeallocation(ctx context.Context, project string, m *pb.Ma
 }
 
 func (s *Store) endDeallocation(ctx context.Context, project string, m *pb.Match, givenUp string, e *pb.Event) error {
-	_, err := s.run(ctx, s.call(deallocationFinishScript, keysOf(project), ids{ofMatch: m.GetId()},
+	return s.eval(ctx, s.call("deallocation_finish", keysOf(project), ids{ofMatch: m.GetId()},
 		"match_id", m.GetId(),
 		"memory", matchMemory.Milliseconds(),
 		"pause", confirmAfter.Milliseconds(),
 		"given_up", givenUp,
 		"event", s.encodeEvent(e)))
-	return err
 }
 
 // GameServer reads the stored server of a match, and keeps it stored for at least as long. The status is MatchAssigned,
@@ -271,17 +244,13 @@ func (s *Store) endDeallocation(ctx context.Context, project string, m *pb.Match
 func (s *Store) GameServer(
 	ctx context.Context, project, match string, keep time.Duration,
 ) (MatchStatus, *pb.GameServer, error) {
-	reply, err := s.run(ctx, s.call(matchServerScript, keysOf(project), ids{ofMatch: match},
+	var state, body string
+	if err := s.eval(ctx, s.call("match_server", keysOf(project), ids{ofMatch: match},
 		"match_id", match,
-		"duration", keep.Milliseconds()))
-	if err != nil {
+		"duration", keep.Milliseconds()), &state, &body); err != nil {
 		return "", nil, err
 	}
-	r, err := listOf(reply, 2)
-	if err != nil {
-		return "", nil, err
-	}
-	switch r[0] {
+	switch state {
 	case "d":
 	case "x":
 		return MatchReleased, nil, nil
@@ -290,31 +259,14 @@ func (s *Store) GameServer(
 	default:
 		return MatchActive, nil, nil
 	}
-	var in replied
-	body := in.text(r[1])
 	if body == "" {
-		return MatchAssigned, nil, in.err
+		return MatchAssigned, nil, nil
 	}
-	server := new(pb.GameServer)
-	if err := proto.Unmarshal([]byte(body), server); err != nil {
-		return "", nil, corrupt("game server", err)
-	}
-	return MatchAssigned, server, nil
+	server, err := parse[pb.GameServer]("game server", body)
+	return MatchAssigned, server, err
 }
 
 // ServerOf reads the stored server of a match; nil when none is stored.
 func (s *Store) ServerOf(ctx context.Context, project, match string) (*pb.GameServer, error) {
-	fields, err := s.readShared(ctx, project, keysOf(project).match(match), "v")
-	if err != nil {
-		return nil, err
-	}
-	body, ok := fields[0].(string)
-	if !ok || body == "" {
-		return nil, nil
-	}
-	server := new(pb.GameServer)
-	if err := proto.Unmarshal([]byte(body), server); err != nil {
-		return nil, corrupt("game server", err)
-	}
-	return server, nil
+	return stored[pb.GameServer](ctx, s, project, keysOf(project).match(match), "v", "game server")
 }

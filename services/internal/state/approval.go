@@ -3,11 +3,9 @@ package state
 import (
 	"cmp"
 	"context"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/edge/problem"
@@ -45,39 +43,30 @@ type Approval struct {
 func (s *Store) ApproveBackfill(ctx context.Context, project, id string, a ApprovalOptions) (*Approval, error) {
 	k := keysOf(project)
 	interval, burst := a.Rate.bucket()
-	reply, err := s.run(ctx, s.call(backfillApproveScript, k, ids{ofBackfill: id},
+	var verdict, connection, body string
+	var version, generation, created int64
+	var matches, lapsed words
+	var previous []string
+	approved := new(Approval)
+	if err := s.eval(ctx, s.call("backfill_approve", k, ids{ofBackfill: id},
 		"backfill_id", id,
 		"repeat_time", a.RepeatJoined.Milliseconds(),
 		"interval", interval,
 		"burst", burst,
-		"match_id", a.Match))
-	if err != nil {
+		"match_id", a.Match), &verdict, &approved.Position, &version, &generation, &created, &connection, &body, &matches,
+		&lapsed, &previous); err != nil {
 		return nil, err
 	}
-	r, err := listOf(reply, 1)
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case r[0] == "limited" && len(r) > 1:
-		after, err := positionOf(r[1])
-		if err != nil {
-			return nil, err
-		}
-		return nil, a.Rate.LimitError(problem.Limited, "backfill", time.Duration(after)*time.Microsecond,
+	switch verdict {
+	case "ok":
+	case "limited":
+		return nil, a.Rate.LimitError(problem.Limited, "backfill", time.Duration(approved.Position)*time.Microsecond,
 			"this backfill ticket is approved too often: once a second is enough, %v times are tolerated", a.Rate.PerSecond)
-	case r[0] != "ok" || len(r) < 9:
+	default:
 		return nil, noBackfill(id)
 	}
-	var in replied
-	approved := new(Approval)
-	if approved.Position, err = positionOf(r[1]); err != nil {
-		return nil, err
-	}
-	approved.Backfill, err = backfillOfRow(id, in.number(r[2]), in.number(r[3]), in.number(r[4]), in.text(r[5]),
-		in.text(r[6]))
-	matches, lapsed, previous := strings.Fields(in.text(r[7])), strings.Fields(in.text(r[8])), in.texts(r[9:])
-	if err = cmp.Or(in.err, err); err != nil {
+	var err error
+	if approved.Backfill, err = backfillOfRow(id, version, generation, created, connection, body); err != nil {
 		return nil, err
 	}
 	at, err := s.releaseOthers(ctx, project, lapsed, "lapsed")
@@ -137,9 +126,9 @@ func (s *Store) approve(ctx context.Context, project string, to *Approval, match
 
 // backfillOfRow makes a backfill ticket of its fields. body has its queue and roster behind it.
 func backfillOfRow(id string, version, generation, created int64, connection, body string) (*pb.Backfill, error) {
-	b := new(pb.Backfill)
-	if err := proto.Unmarshal([]byte(body), b); err != nil {
-		return nil, corrupt("backfill ticket", err)
+	b, err := parse[pb.Backfill]("backfill ticket", body)
+	if err != nil {
+		return nil, err
 	}
 	b.Id, b.Version, b.Generation, b.Created, b.Connection = id, version, generation, created, connection
 	return b, nil

@@ -2,7 +2,6 @@ package state
 
 import (
 	"context"
-	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -38,9 +37,8 @@ func encodeChange(c *pb.Change) []byte {
 
 // NoteErasure notes that a player was erased, and not which one: once an hour for each author.
 func (s *Store) NoteErasure(ctx context.Context, project, by string) error {
-	_, err := s.run(ctx, s.call(auditAppendScript, keysOf(project), ids{},
+	return s.eval(ctx, s.call("audit_append", keysOf(project), ids{},
 		"change", encodeChange(&pb.Change{Kind: "player", Action: "erased", By: by})))
-	return err
 }
 
 // changesStep is how many changes are read in a round trip.
@@ -87,14 +85,8 @@ func (s *Store) Changes(
 func changeOf(m redis.XMessage) (c AuditEntry, err error) {
 	var in replied
 	c = AuditEntry{Change: new(pb.Change), ID: m.ID, Revision: in.digits(m.Values["r"])}
-	if err := proto.Unmarshal([]byte(in.text(m.Values["b"])), c.Change); err != nil {
-		return c, corrupt("change", err)
-	}
+	in.message(m.Values["b"], c.Change)
 	ms, _, _ := strings.Cut(m.ID, "-")
-	at, err := strconv.ParseInt(ms, 10, 64)
-	if err != nil {
-		return c, corrupt("change", fmt.Errorf("its id: %w", err))
-	}
-	c.Time = time.UnixMilli(at)
+	c.Time = time.UnixMilli(in.digits(ms))
 	return c, in.err
 }

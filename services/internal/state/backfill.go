@@ -1,7 +1,6 @@
 package state
 
 import (
-	"cmp"
 	"context"
 	"strconv"
 	"strings"
@@ -34,7 +33,8 @@ func (s *Store) CreateBackfill(
 	if err := s.addProject(ctx, project); err != nil {
 		return 0, err
 	}
-	reply, err := s.run(ctx, s.call(backfillCreateScript, keysOf(project), ids{ofBackfill: b.GetId()},
+	var verdict string
+	if err := s.eval(ctx, s.call("backfill_create", keysOf(project), ids{ofBackfill: b.GetId()},
 		"limit", s.limits.Backfills,
 		"backfill_bytes", s.limits.BackfillMemory<<20,
 		"backfill_id", b.GetId(),
@@ -43,28 +43,18 @@ func (s *Store) CreateBackfill(
 		"body", body,
 		"queue", queueField(b.GetQueue()),
 		"roster", roster,
-		"roster_names", names))
-	if err != nil {
+		"roster_names", names), &verdict, &position, &b.Created); err != nil {
 		return 0, err
 	}
-	r, err := listOf(reply, 2)
-	if err != nil {
-		return 0, err
-	}
-	if r[0] == int64(-1) {
+	switch verdict {
+	case "large":
 		return 0, s.backfillsTooLarge()
-	}
-	if position, err = positionOf(r[0]); err != nil {
-		return 0, err
-	}
-	if position == 0 {
+	case "full":
 		return 0, full("backfill", s.limits.Backfills,
 			"too many games of this project are being filled, try again when some have ended")
 	}
 	b.Version, b.Generation = 1, 1
-	var in replied
-	b.Created = in.number(r[1])
-	return position, in.err
+	return position, nil
 }
 
 // ReplaceBackfill replaces a server's backfill ticket, whose queue and roster stay if b has none, and whose notes of
@@ -89,7 +79,9 @@ func (s *Store) ReplaceBackfill(
 	if b.Queue != nil && len(queue) == 0 {
 		queue = []byte("-") // none
 	}
-	reply, err := s.run(ctx, s.call(backfillReplaceScript, k, ids{ofBackfill: id},
+	var verdict, encoded string
+	var others []string
+	if err := s.eval(ctx, s.call("backfill_replace", k, ids{ofBackfill: id},
 		"backfill_bytes", s.limits.BackfillMemory<<20,
 		"may_grow", s.mayAdd(ctx, k),
 		"backfill_id", id,
@@ -98,39 +90,24 @@ func (s *Store) ReplaceBackfill(
 		"body", body,
 		"new_queue", queue,
 		"roster", roster,
-		"roster_names", names))
-	if err != nil {
+		"roster_names", names), &verdict, &position, &b.Version, &b.Created, &b.Connection, &encoded, &others); err != nil {
 		return 0, err
 	}
-	r, err := listOf(reply, 1)
-	if err != nil {
-		return 0, err
-	}
-	switch r[0] {
+	switch verdict {
 	case "full":
 		return 0, s.backfillsTooLarge()
 	case "short":
 		return 0, shortOfMemory(nil)
-	}
-	if r[0] != "ok" || len(r) < 7 {
+	case "none":
 		return 0, noBackfill(id)
 	}
-	var in replied
-	b.Version, b.Created, b.Connection = in.number(r[2]), in.number(r[3]), in.text(r[4])
-	if in.err != nil {
-		return 0, in.err
-	}
-	if b.Queue, err = parseQueueField(r[5]); err != nil {
+	now, err := parse[pb.Backfill]("backfill ticket", encoded)
+	if err != nil {
 		return 0, err
 	}
-	if b.Roster, err = parseRosterField(r[6]); err != nil {
-		return 0, err
-	}
-	if position, err = positionOf(r[1]); err != nil {
-		return 0, err
-	}
-	at, err := s.releaseOthers(ctx, project, in.texts(r[7:]), "replaced")
-	return max(position, at), cmp.Or(in.err, err)
+	b.Queue, b.Roster = now.Queue, now.Roster
+	at, err := s.releaseOthers(ctx, project, others, "replaced")
+	return max(position, at), err
 }
 
 // DeleteBackfill deletes a backfill ticket that belongs to a match, or to any when match is "", and reports whether it
@@ -144,23 +121,15 @@ func (s *Store) DeleteBackfill(
 func (s *Store) deleteBackfill(
 	ctx context.Context, project, id string, silence any, match, reason string,
 ) (there bool, position uint64, err error) {
-	reply, err := s.run(ctx, s.call(backfillDeleteScript, keysOf(project), ids{ofBackfill: id},
+	var others []string
+	if err := s.eval(ctx, s.call("backfill_delete", keysOf(project), ids{ofBackfill: id},
 		"backfill_id", id,
 		"silence", silence,
-		"match_id", match))
-	if err != nil {
+		"match_id", match), &position, &others); err != nil || position == 0 {
 		return false, 0, err
 	}
-	r, err := listOf(reply, 1)
-	if err != nil {
-		return false, 0, err
-	}
-	if position, err = positionOf(r[0]); position == 0 {
-		return false, 0, err
-	}
-	var in replied
-	at, err := s.releaseOthers(ctx, project, in.texts(r[1:]), reason)
-	return true, max(position, at), cmp.Or(in.err, err)
+	at, err := s.releaseOthers(ctx, project, others, reason)
+	return true, max(position, at), err
 }
 
 // DeleteSilentBackfills deletes up to limit backfill tickets whose servers have not called for that long and with_slack
@@ -185,26 +154,18 @@ func (c *Change) DecodeBackfill() (*pb.Backfill, error) {
 	if c.Body == "" {
 		return nil, nil
 	}
+	var in replied
 	var numbers [4]int64
 	rest := c.Body
 	for i := range numbers {
 		number, behind, _ := strings.Cut(rest, " ")
-		n, err := strconv.ParseInt(number, 10, 64)
-		if err != nil {
-			return nil, corrupt("backfill ticket in the feed", err)
-		}
-		numbers[i], rest = n, behind
+		numbers[i], rest = in.digits(number), behind
 	}
 	length := numbers[3]
-	if length < 0 || length >= int64(len(rest)) {
-		return nil, corrupt("backfill ticket in the feed", strconv.ErrRange)
+	if in.check(length >= 0 && length < int64(len(rest)), c.Body, "a backfill ticket"); in.err != nil {
+		return nil, in.err
 	}
-	b := new(pb.Backfill)
-	if err := proto.Unmarshal([]byte(rest[length+1:]), b); err != nil {
-		return nil, corrupt("backfill ticket in the feed", err)
-	}
-	b.Id, b.Version, b.Generation, b.Created, b.Connection = c.Backfill, numbers[0], numbers[1], numbers[2], rest[:length]
-	return b, nil
+	return backfillOfRow(c.Backfill, numbers[0], numbers[1], numbers[2], rest[:length], rest[length+1:])
 }
 
 // describe makes the body of a change from a backfill ticket's fields v, g, c, a, d, m, n, b, h, q and y, as describe
@@ -254,16 +215,6 @@ func rosterFields(roster *pb.Roster) (field []byte, names string, err error) {
 		ids[i] = p.GetId()
 	}
 	return field, strings.Join(ids, "\n"), nil
-}
-
-// parseRosterField is the inverse of rosterFields.
-func parseRosterField(field any) (*pb.Roster, error) {
-	text, _ := field.(string)
-	b := new(pb.Backfill)
-	if err := proto.Unmarshal([]byte(text), b); err != nil {
-		return nil, corrupt("roster of a backfill ticket", err)
-	}
-	return b.Roster, nil
 }
 
 func (s *Store) backfillsTooLarge() error {

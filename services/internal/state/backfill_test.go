@@ -848,7 +848,7 @@ func TestBackfillTicketEndsWithItsMatch(t *testing.T) {
 				if left, err := s.Leftovers(t.Context(), project); err != nil ||
 					len(slices.DeleteFunc(left, func(key string) bool {
 						return strings.HasSuffix(key, ":m:m") ||
-							strings.HasSuffix(key, ":returns")
+							strings.HasSuffix(key, ":deallocations")
 					})) != 0 {
 					t.Errorf("left behind: %v, %v", left, err)
 				}

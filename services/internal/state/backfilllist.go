@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
@@ -56,12 +55,12 @@ func listedBackfill(id string, row *redis.SliceCmd) (*ListedBackfill, error) {
 	if in.err != nil || fields[0] == "" {
 		return nil, in.err
 	}
-	b := new(pb.Backfill)
-	if err := proto.Unmarshal([]byte(fields[3]+fields[8]+fields[9]), b); err != nil {
-		return nil, corrupt("backfill ticket", err)
+	b, err := backfillOfRow(id, in.digits(fields[0]), 0, in.digits(fields[1]), cmp.Or(fields[4], fields[5]),
+		fields[3]+fields[8]+fields[9])
+	if err != nil {
+		return nil, err
 	}
-	b.Id, b.Version, b.Created, b.Match = id, in.digits(fields[0]), in.digits(fields[1]), fields[2]
-	b.Connection = cmp.Or(fields[4], fields[5])
+	b.Match = fields[2]
 	state := ListedOpen
 	switch hidden := fields[7]; {
 	case fields[6] != "":

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -100,11 +101,7 @@ func eventTeams(teams []*pb.Team) []*pb.EventTeam {
 	}
 	told := make([]*pb.EventTeam, len(teams))
 	for i, t := range teams {
-		name := t.GetName()
-		if len(name) > maxEventTeamName {
-			name = strings.ToValidUTF8(name[:maxEventTeamName], "")
-		}
-		told[i] = &pb.EventTeam{Name: name, Tickets: int32(len(t.GetTickets()))}
+		told[i] = &pb.EventTeam{Name: shortName(t.GetName()), Tickets: int32(len(t.GetTickets()))}
 	}
 	return told
 }
@@ -181,31 +178,21 @@ func (s *Store) Claim(
 		}
 		calls, batches = append(calls, c), append(batches, batch)
 	}
-	if len(calls) == 0 {
-		return 0, nil
-	}
 	replies, err := s.runAll(ctx, project, calls)
 	for i, reply := range replies {
-		if reply == nil {
-			break
-		}
-		r, err := listOf(reply, 1+len(batches[i]))
-		if err != nil {
-			return position, err
-		}
-		at, err := positionOf(r[0])
-		if err != nil {
+		var at uint64
+		var verdicts []string
+		if err := parseReply(reply, &at, &verdicts); err != nil {
 			return position, err
 		}
 		position = max(position, at)
-		var in replied
-		for j, c := range batches[i] {
-			if verdict := in.text(r[1+j]); verdict != "ok" {
-				c.Refusal = cmp.Or(verdict, unreadable)
-			}
+		if len(verdicts) != len(batches[i]) {
+			return position, fmt.Errorf("state: %d verdicts for %d matches", len(verdicts), len(batches[i]))
 		}
-		if in.err != nil {
-			return position, in.err
+		for j, c := range batches[i] {
+			if verdicts[j] != "ok" {
+				c.Refusal = cmp.Or(verdicts[j], unreadable)
+			}
 		}
 	}
 	if isStale(err) {
@@ -219,7 +206,7 @@ const unreadable = "unreadable"
 
 func (s *Store) claimCall(project string, terms ClaimOptions, claims []*Claim) (call, error) {
 	k := keysOf(project)
-	c := s.call(matchClaimScript, k, ids{},
+	c := s.call("match_claim", k, ids{},
 		"epoch", terms.Epoch,
 		"claim_time", terms.Claim.Milliseconds(),
 		"approval_time", terms.Approval.Milliseconds(),
@@ -267,7 +254,7 @@ func (s *Store) claimCall(project string, terms ClaimOptions, claims []*Claim) (
 		}
 		c.args = append(c.args, m.GetId(), m.GetConfig(), m.GetRevision(), len(claim.Tickets),
 			strings.Join(claim.Tickets, " "), s.encodeEvent(claim.event(terms.Epoch)), body, target,
-			acceptanceOf(m), size, shared.body, comparing(m.GetProposal()), placeOf(m), awaits, len(bodies))
+			acceptanceOf(m), size, shared.body, flag(m.GetProposal().GetCompare()), placeOf(m), awaits, len(bodies))
 		for _, assignment := range bodies {
 			c.args = append(c.args, assignment)
 		}
@@ -297,22 +284,21 @@ func startedWith(p *pb.Proposal) []byte {
 // inherit gives claims for running games the match properties that the game was started with, unless their functions
 // give joining players match properties of their own, or the older properties for all.
 func (s *Store) inherit(ctx context.Context, k keys, claims []*Claim) error {
-	pipe := s.redis.Pipeline()
-	asked := map[*Claim]*redis.SliceCmd{}
-	for _, c := range claims {
-		if gameOf(c.Match) != "" && (!saysProperties(c.Match.GetProposal()) || c.Match.GetAwaited() != nil) {
-			asked[c] = pipe.HMGet(ctx, k.backfill(gameOf(c.Match)), startedWithField, belongsToField)
-		}
-	}
-	if len(asked) == 0 {
+	claims = slices.DeleteFunc(slices.Clone(claims), func(c *Claim) bool {
+		return gameOf(c.Match) == "" || saysProperties(c.Match.GetProposal()) && c.Match.GetAwaited() == nil
+	})
+	if len(claims) == 0 {
 		return nil
 	}
-	_, _ = pipe.Exec(ctx) // each reply has its error
-	for c, reply := range asked {
-		row, err := rowOf(reply)
-		if err != nil {
-			return unavailable(err)
-		}
+	games, err := forEach(ctx, s.redis, claims, func(p redis.Pipeliner, c *Claim) *redis.SliceCmd {
+		return p.HMGet(ctx, k.backfill(gameOf(c.Match)), startedWithField, belongsToField)
+	})
+	if err != nil {
+		return err
+	}
+	var in replied
+	for i, c := range claims {
+		row := in.row(games[i])
 		if properties, ok := row[0].(string); ok && !saysProperties(c.Match.GetProposal()) {
 			c.Match.Proposal = proto.CloneOf(c.Match.GetProposal())
 			c.Match.Proposal.MatchProperties = []byte(properties)
@@ -324,20 +310,12 @@ func (s *Store) inherit(ctx context.Context, k keys, claims []*Claim) error {
 			awaited.Match = game
 		}
 	}
-	return nil
+	return in.err
 }
 
 // saysProperties reports whether a proposal gives joining players match properties, or the older properties for all.
 func saysProperties(p *pb.Proposal) bool {
 	return len(p.GetMatchProperties()) > 0 || len(p.GetAssignmentProperties()) > 0 && len(p.GetTicketProperties()) == 0
-}
-
-// comparing is not empty if the claim of a proposal compares the players of its tickets.
-func comparing(p *pb.Proposal) string {
-	if p.GetCompare() {
-		return "1"
-	}
-	return ""
 }
 
 // isStale reports whether a claim was refused because another director has the lease.

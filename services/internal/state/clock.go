@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync/atomic"
 	"time"
+
+	"matchmaker.dev/services/internal/platform/wait"
 )
 
 // How often a process measures Redis's clock, how soon it retries, how long a measurement may take, and from which
@@ -136,12 +138,8 @@ func (s *Store) KeepTime(ctx context.Context) error {
 			s.log.InfoContext(ctx, "the clock of this host is right again")
 			said = 0
 		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
+		if wait.For(ctx, pause) != nil {
 			return nil
-		case <-timer.C:
 		}
 	}
 }

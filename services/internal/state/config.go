@@ -1,7 +1,6 @@
 package state
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,7 +78,8 @@ func (s *Store) putConfig(
 	}
 	filters, segments := countConfig(c)
 	limits := s.limits.Configs
-	reply, err := s.run(ctx, s.call(configPutScript, keysOf(project), ids{},
+	var verdict, other string
+	if err := s.eval(ctx, s.call("config_put", keysOf(project), ids{},
 		"id", c.GetId(),
 		"name", configName(c.GetId()),
 		"body", body,
@@ -94,33 +94,22 @@ func (s *Store) putConfig(
 		"queue", c.GetQueue(),
 		"unserved_event", s.encodeEvent(unservedEvent(c.GetId(), "changed", c.GetChangedBy())),
 		"mode", mode,
-		"audited", encodeChange(&pb.Change{Kind: "config", Name: c.GetId(), Action: "put", By: c.GetChangedBy()})))
-	if err != nil {
+		"audited", encodeChange(&pb.Change{Kind: "config", Name: c.GetId(), Action: "put", By: c.GetChangedBy()})),
+		&verdict, &revision, &created, &other); err != nil {
 		return 0, false, err
 	}
-	r, err := listOf(reply, 2)
-	if err != nil {
-		return 0, false, err
-	}
-	switch r[0] {
-	case int64(-5):
-		created, err = flagOf(r[1], nil)
-		return 0, created, err
-	case int64(-4):
+	switch verdict {
+	case "short":
 		return 0, false, shortOfMemory(nil)
-	case int64(-2):
-		var in replied
-		number := in.number(r[len(r)-1])
-		return 0, false, cmp.Or(in.err, limits.exceeded(fmt.Sprint(r[1]), number))
-	case int64(0):
-		return 0, false, spelledOtherwise(c.GetId(), r[1])
-	case int64(-1):
+	case "limit":
+		return 0, false, limits.exceeded(other, revision)
+	case "spelled":
+		return 0, false, spelledOtherwise(c.GetId(), other)
+	case "changed":
 		return 0, false, problem.New(problem.ETagMismatch, "config %q was changed by someone else: get it again, then put",
 			c.GetId())
 	}
-	var in replied
-	revision = in.number(r[0])
-	return revision, in.flag(r[1]), in.err
+	return revision, created, nil
 }
 
 // A config's revision is read before its body, so that a body is never taken for a newer one than it is: nothing is
@@ -211,9 +200,9 @@ func (s *Store) ChangedConfigs(ctx context.Context, project string, known map[st
 }
 
 func parseConfig(body, revision string) (*pb.Config, error) {
-	c := new(pb.Config)
-	if err := proto.Unmarshal([]byte(body), c); err != nil {
-		return nil, corrupt("config", err)
+	c, err := parse[pb.Config]("config", body)
+	if err != nil {
+		return nil, err
 	}
 	n, err := strconv.ParseInt(revision, 10, 64)
 	if err != nil {
@@ -227,33 +216,28 @@ func parseConfig(body, revision string) (*pb.Config, error) {
 // version. It reports whether the config existed. Errors: Conflict when its revision is not the expected one, or when
 // it exists in another spelling only.
 func (s *Store) DeleteConfig(ctx context.Context, project, id string, expected int64, by string) (bool, error) {
-	reply, err := s.run(ctx, s.call(configDeleteScript, keysOf(project), ids{},
+	var verdict, other string
+	if err := s.eval(ctx, s.call("config_delete", keysOf(project), ids{},
 		"id", id,
 		"name", configName(id),
 		"expected", expectation(expected),
 		"deleted_by", by,
 		"unserved_event", s.encodeEvent(unservedEvent(id, "deleted", by)),
-		"audited", encodeChange(&pb.Change{Kind: "config", Name: id, Action: "deleted", By: by})))
-	if err != nil {
+		"audited", encodeChange(&pb.Change{Kind: "config", Name: id, Action: "deleted", By: by})),
+		&verdict, &other); err != nil {
 		return false, err
 	}
-	r, err := listOf(reply, 2)
-	if err != nil {
-		return false, err
-	}
-	switch {
-	case r[0] == int64(-1):
+	switch verdict {
+	case "changed":
 		return false, problem.New(problem.ETagMismatch, "config %q was changed by someone else: get it again, "+
 			"then delete", id)
-	case r[0] == int64(1):
-		return true, nil
-	case r[1] != id:
-		return false, spelledOtherwise(id, r[1])
+	case "spelled":
+		return false, spelledOtherwise(id, other)
 	}
-	return false, nil
+	return verdict == "ok", nil
 }
 
-func spelledOtherwise(id string, there any) error {
+func spelledOtherwise(id, there string) error {
 	return problem.New(problem.Conflict,
 		"config %q exists as %q: ids that differ only in letter case or Unicode normal form are one name", id, there)
 }

@@ -61,9 +61,8 @@ func (s *Store) ConfigHistory(ctx context.Context, project, id string) ([]Config
 		}
 		return all, nil
 	}
-	e := problem.New(problem.Unavailable, "config %q changes faster than its history can be read: try again", id)
-	e.RetryAfter = answerDelay
-	return nil, e
+	return nil, problem.New(problem.Unavailable, "config %q changes faster than its history can be read: try again", id).
+		After(answerDelay)
 }
 
 // readConfigHistory reads the history. It is not steady if the config was changed meanwhile.
@@ -142,15 +141,8 @@ func (s *Store) readChanges(
 	for _, some := range read {
 		changes = append(changes, in.texts(in.row(some))...)
 	}
-	if in.err != nil {
-		return nil, 0, in.err
-	}
-	if text := revision.Val(); text != "" {
-		if now, err = strconv.ParseInt(text, 10, 64); err != nil {
-			return nil, 0, corrupt("revision of a config", err)
-		}
-	}
-	return changes, now, nil
+	now = in.digits(revision.Val())
+	return changes, now, in.err
 }
 
 // parseMember reads a member of config_changes.
@@ -199,15 +191,12 @@ const forgetBatch = 64
 // ForgetConfigChanges deletes changes of configs that have not applied for longer than age and withSlack.
 func (s *Store) ForgetConfigChanges(ctx context.Context, project string, age time.Duration) error {
 	for {
-		reply, err := s.run(ctx, s.call(configForgetScript, keysOf(project), ids{},
+		var n int
+		err := s.eval(ctx, s.call("config_forget", keysOf(project), ids{},
 			"age", age.Milliseconds(),
-			"batch", forgetBatch))
-		if err != nil {
+			"batch", forgetBatch), &n)
+		if err != nil || n < forgetBatch {
 			return err
-		}
-		var in replied
-		if n := in.number(reply); n < forgetBatch || in.err != nil {
-			return in.err
 		}
 	}
 }
@@ -229,12 +218,12 @@ func (s *Store) ResealConfigHistory(
 		if err != nil {
 			return done, err
 		}
-		text, err := s.redis.HGet(ctx, k.configHistory(), revision).Result()
-		if errors.Is(err, redis.Nil) {
-			continue // forgotten meanwhile
-		}
+		text, err := textOf(s.redis.HGet(ctx, k.configHistory(), revision))
 		if err != nil {
-			return done, unavailable(err)
+			return done, err
+		}
+		if text == "" {
+			continue // forgotten meanwhile
 		}
 		c, err := parseChange(revision, text)
 		if err != nil {
@@ -261,7 +250,7 @@ func (s *Store) ResealConfigHistory(
 }
 
 // resealChange stores a change anew that was read as before.
-func (s *Store) resealChange(ctx context.Context, project, id, before string, c ConfigChange) (bool, error) {
+func (s *Store) resealChange(ctx context.Context, project, id, before string, c ConfigChange) (done bool, err error) {
 	revision := c.Config.GetRevision()
 	c.Config.Revision = 0
 	body, err := proto.Marshal(c.Config)
@@ -269,10 +258,10 @@ func (s *Store) resealChange(ctx context.Context, project, id, before string, c 
 		return false, corrupt("config", err)
 	}
 	when, _, _ := strings.Cut(before, " ")
-	reply, err := s.run(ctx, s.call(configResealScript, keysOf(project), ids{},
+	err = s.eval(ctx, s.call("config_reseal", keysOf(project), ids{},
 		"id", id,
 		"number", revision,
 		"before", before,
-		"after", when+" "+string(rune(becameConfig))+string(body)))
-	return flagOf(reply, err)
+		"after", when+" "+string(rune(becameConfig))+string(body)), &done)
+	return done, err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -62,24 +63,17 @@ type group struct {
 	queue []*creation
 }
 
+// creation is a Creation as it waits in a group.
 type creation struct {
-	id, owner string
-	// players has the ids of the ticket's players with newlines between; "" if the owner is the only one.
+	Creation
+	// players has the ids of the ticket's players with newlines between; "" if the owner is the only one. named is their
+	// number.
 	players string
-	// named is the number of these players.
-	named int
-	body  []byte
-	// settings is the revision of the settings that it was decided by.
-	settings int64
+	named   int
+	body    []byte
 	// party is set when it is the search of a party, which is written with it.
-	party  partyWrite
-	lists  Lists
-	ends   Ends
-	pauses Pauses
-	// running is what becomes of it when one of its players is in a match without a result.
-	running string
-	// queues are the ticket's queues, and served has them with spaces between, if they must be served.
-	queues []string
+	party partyWrite
+	// served has the ticket's queues with spaces between, if they must be served.
 	served string
 	// key and request are the digests of an Idempotency-Key and of its request; "" for none.
 	key, request string
@@ -100,9 +94,7 @@ type answer struct {
 
 func newCreation(asked Creation) (one *creation, err error) {
 	t := asked.Ticket
-	one = &creation{id: t.GetId(), owner: t.GetOwner(), settings: asked.Settings, lists: asked.Lists,
-		ends: asked.Ends, pauses: asked.Pauses, running: asked.Running, queues: t.GetQueues(),
-		done: make(chan answer, 1)}
+	one = &creation{Creation: asked, done: make(chan answer, 1)}
 	if len(asked.Ratings) > 0 || asked.Standing != nil {
 		one.body, one.rated, err = encodeRated(t, asked)
 	} else {
@@ -119,11 +111,7 @@ func newCreation(asked Creation) (one *creation, err error) {
 		one.key, one.request = keyDigest(t.GetOwner(), asked.Key), requestDigest(asked.Request)
 	}
 	if players := t.GetPlayers(); len(players) > 0 {
-		ids := make([]string, len(players))
-		for i, p := range players {
-			ids[i] = p.GetId()
-		}
-		one.players, one.named = strings.Join(ids, "\n"), len(ids)
+		one.players, one.named = strings.Join(PlayersOf(t), "\n"), len(players)
 	}
 	return one, nil
 }
@@ -253,7 +241,7 @@ func (c *Creator) CreateAs(ctx context.Context, project string, asked Creation) 
 		// The first caller writes for all. The write must not end with one caller's request, since it has tickets of others.
 		c.flush(telemetry.Detach(ctx), project, g)
 	}
-	// mistake early: return Created{ID: one.id}, nil
+	// mistake early: return Created{ID: one.Ticket.GetId()}, nil
 	select {
 	case result := <-one.done:
 		return result.Created, result.err
@@ -270,7 +258,7 @@ func (c *Creator) flush(ctx context.Context, project string, g *group) {
 	for n < min(len(g.queue), groupSize) {
 		one := g.queue[n]
 		bytes, named = bytes+len(one.body), named+one.named
-		if n > 0 && (bytes > groupBytes || named > groupPlayers || one.settings != g.queue[0].settings) {
+		if n > 0 && (bytes > groupBytes || named > groupPlayers || one.Settings != g.queue[0].Settings) {
 			break
 		}
 		n++
@@ -294,44 +282,44 @@ func (c *Creator) write(ctx context.Context, project string, batch []*creation) 
 	if position > 0 && c.created != nil {
 		c.created(ctx, project, position, queuesOf(batch)...)
 	}
-	looks := map[*creation][]string{} // the older tickets that those look at which are tried again
-	unserved := map[*creation][]string{}
+	return c.store.answer(ctx, project, batch, verdicts, err)
+}
+
+// answer answers the creations of a group as its script said, and returns the creations to retry, which got the older
+// tickets that the script has to read.
+func (s *Store) answer(
+	ctx context.Context, project string, batch []*creation, verdicts map[int]verdict, err error,
+) (again []*creation) {
+	looks := map[*creation][]string{}
+	served := sync.OnceValues(func() ([]string, error) { return s.ServedQueues(ctx, project) })
 	for i, one := range batch {
-		result := answer{Created{ID: one.id}, err}
-		if v, ok := verdicts[i]; ok && err == nil {
-			result.Running = v.running
-			switch v.reason {
-			case "older":
-				if result.err = one.mayLook(); result.err == nil {
-					again, looks[one] = append(again, one), strings.Fields(v.value)
-					continue
-				}
-			case "ended":
-				result.Ended = strings.Fields(v.value)
-			case "":
-			case "again":
-				result.ID = v.value
-			case "unserved":
-				unserved[one] = strings.Fields(v.value)
+		v := verdicts[i]
+		result := answer{Created{ID: one.Ticket.GetId(), Running: v.running}, err}
+		switch {
+		case err != nil, v.reason == "":
+		case v.reason == "older":
+			if result.err = one.mayLook(); result.err == nil {
+				again, looks[one] = append(again, one), strings.Fields(v.value)
 				continue
-			default:
-				result.err = c.store.refusal(one, v)
 			}
+		case v.reason == "ended":
+			result.Ended = strings.Fields(v.value)
+		case v.reason == "again":
+			result.ID = v.value
+		case v.reason == "unserved":
+			queues, err := served()
+			result.err = cmp.Or(err, unservedError(strings.Fields(v.value), queues))
+		default:
+			result.err = s.refusal(one, v)
 		}
 		one.done <- result
-	}
-	if len(unserved) > 0 {
-		served, err := c.store.ServedQueues(ctx, project)
-		for one, queues := range unserved {
-			one.done <- answer{Created{ID: one.id}, cmp.Or(err, unservedError(queues, served))}
-		}
 	}
 	if len(again) == 0 {
 		return nil
 	}
-	if err := c.store.lookAt(ctx, project, looks); err != nil {
+	if err := s.lookAt(ctx, project, looks); err != nil {
 		for _, one := range again {
-			one.done <- answer{Created{ID: one.id}, err}
+			one.done <- answer{Created{ID: one.Ticket.GetId()}, err}
 		}
 		return nil
 	}
@@ -344,7 +332,7 @@ const toldQueues = 16
 // queuesOf returns the queues of a group, "" for tickets without one; nil when they are too many.
 func queuesOf(batch []*creation) (queues []string) {
 	for _, one := range batch {
-		own := one.queues
+		own := one.Ticket.GetQueues()
 		if len(own) == 0 {
 			own = []string{""}
 		}
@@ -371,23 +359,22 @@ func (c *creation) mayLook() error {
 // lookAt gives creations the older tickets of their players that the script has to read.
 func (s *Store) lookAt(ctx context.Context, project string, looks map[*creation][]string) error {
 	k := keysOf(project)
-	cmds := map[string]*redis.SliceCmd{}
-	if _, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for _, tickets := range looks {
-			for _, id := range tickets {
-				cmds[id] = p.HMGet(ctx, k.ticket(id), "m")
-			}
-		}
-		return nil
-	}); err != nil {
-		return unavailable(err)
+	all := slices.Concat(slices.Collect(maps.Values(looks))...)
+	rows, err := forEach(ctx, s.redis, all, func(p redis.Pipeliner, id string) *redis.SliceCmd {
+		return p.HMGet(ctx, k.ticket(id), "m")
+	})
+	if err != nil {
+		return err
 	}
 	var in replied
+	matches := map[string]string{}
+	for i, id := range all {
+		matches[id] = in.text(in.row(rows[i])[0])
+	}
 	for one, tickets := range looks {
 		for _, id := range tickets {
-			match := in.text(in.row(cmds[id])[0])
 			one.older = slices.DeleteFunc(one.older, func(pair [2]string) bool { return pair[0] == id })
-			one.older = append(one.older, [2]string{id, match})
+			one.older = append(one.older, [2]string{id, matches[id]})
 		}
 	}
 	return in.err
@@ -409,12 +396,11 @@ func (s *Store) create(
 	k := keysOf(project)
 	playerInterval, playerBurst := s.limits.Player().bucket()
 	projectInterval, projectBurst := s.limits.Project().bucket()
-	lists, older := batch[0].lists, 0
+	first, older := batch[0], 0
 	for _, one := range batch {
 		older += len(one.older)
 	}
-	party := batch[0].party
-	c := s.call(ticketCreateScript, k, ids{ofParty: party.id},
+	c := s.call("ticket_create", k, ids{ofParty: first.party.id},
 		"waiting_limit", s.limits.Waiting,
 		"results_limit", s.limits.Results,
 		"player_interval", playerInterval,
@@ -424,32 +410,33 @@ func (s *Store) create(
 		"large_size", largeSize,
 		"bytes_limit", s.limits.TicketMemory<<20,
 		"player_share", s.limits.playerMemory(),
-		"settings_revision", batch[0].settings,
-		"party_read", party.read,
-		"party_revision", party.revision,
-		"party_body", party.body,
-		"heard_every", party.noted.Milliseconds(),
+		"settings_revision", first.Settings,
+		"party_read", first.party.read,
+		"party_revision", first.party.revision,
+		"party_body", first.party.body,
+		"heard_every", first.party.noted.Milliseconds(),
 		"event", s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_CREATED}),
-		"replaced_event", s.replacedEvent(lists),
-		"listing", lists.Listed,
-		"player_limit", lists.Limit,
-		"when_reached", lists.whenReached(),
-		"ends_told", flag(batch[0].ends.Told),
-		"told_time", batch[0].ends.Readable.Milliseconds(),
-		"first_pause", batch[0].pauses.First.Milliseconds(),
-		"longest_pause", batch[0].pauses.Longest.Milliseconds(),
+		"replaced_event", s.cancelled("replaced"),
+		"listing", first.Lists.Listed,
+		"player_limit", first.Lists.Limit,
+		"replaces", flag(first.Lists.Replace),
+		"ends_told", flag(first.Ends.Told),
+		"told_time", first.Ends.Readable.Milliseconds(),
+		"first_pause", first.Pauses.First.Milliseconds(),
+		"longest_pause", first.Pauses.Longest.Milliseconds(),
 		"key_period", keyTime.Microseconds(),
 		"key_limit", s.limits.Keys,
 		"rating_slots", ratingSlots(batch),
 		"rated_limit", cmp.Or(s.limits.Rated, math.MaxInt32),
-		"when_running", batch[0].running,
+		"when_running", first.Running,
 		"count", len(batch),
 		"older_count", older)
 	c.keys = slices.Grow(c.keys, len(batch)+2*older)
 	c.args = slices.Grow(c.args, 7*len(batch)+2*older)
 	for _, one := range batch {
-		c.keys = append(c.keys, k.ticket(one.id))
-		c.args = append(c.args, one.id, one.owner, one.body, one.players, one.served, one.key, one.request)
+		id, owner := one.Ticket.GetId(), one.Ticket.GetOwner()
+		c.keys = append(c.keys, k.ticket(id))
+		c.args = append(c.args, id, owner, one.body, one.players, one.served, one.key, one.request)
 	}
 	for _, one := range batch {
 		for _, pair := range one.older {
@@ -457,25 +444,20 @@ func (s *Store) create(
 			c.args = append(c.args, pair[0], pair[1])
 		}
 	}
-	reply, err := s.runShared(ctx, project, c)
-	if err != nil {
+	var at int64
+	var rest []any
+	if err := s.evalShared(ctx, project, c, &at, &rest); err != nil {
 		return 0, nil, err
 	}
-	r, err := listOf(reply, 1)
-	if err != nil {
-		return 0, nil, err
-	}
-	if r[0] == int64(-1) {
+	switch at {
+	case -1:
 		return 0, nil, ErrOtherSettings
-	}
-	if r[0] == int64(-2) {
+	case -2:
 		return 0, nil, errOtherParty
 	}
-	if position, err = positionOf(r[0]); err != nil {
-		return 0, nil, err
-	}
+	position = uint64(at)
 	var in replied
-	for rest := r[1:]; len(rest) >= 3; rest = rest[3:] {
+	for ; len(rest) >= 3; rest = rest[3:] {
 		if verdicts == nil {
 			verdicts = map[int]verdict{}
 		}
@@ -494,21 +476,6 @@ func (s *Store) create(
 		verdicts[int(in.number(rest[0]))] = said
 	}
 	return position, verdicts, in.err
-}
-
-// replacedEvent is the event of tickets that were ended for newer ones.
-func (s *Store) replacedEvent(l Lists) any {
-	if !l.Replace {
-		return ""
-	}
-	return s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_CANCELLED, Reason: "replaced"})
-}
-
-func (l Lists) whenReached() string {
-	if l.Replace {
-		return "replace"
-	}
-	return "refuse"
 }
 
 // refusal is the error of a verdict.

@@ -3,7 +3,6 @@ package state
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -14,21 +13,17 @@ import (
 func (s *Store) Heartbeat(
 	ctx context.Context, name string, leads int, hold time.Duration,
 ) (map[string]int, error) {
-	reply, err := s.run(ctx, s.call(directorHeartbeatScript, global, ids{},
+	var all []any
+	if err := s.eval(ctx, s.call("director_heartbeat", global, ids{},
 		"name", name,
 		"timeout", hold.Milliseconds(),
-		"leads", leads))
-	if err != nil {
-		return nil, err
-	}
-	r, err := listOf(reply, 0)
-	if err != nil {
+		"leads", leads), &all); err != nil {
 		return nil, err
 	}
 	var in replied
-	living := make(map[string]int, len(r)/2)
-	for ; len(r) >= 2; r = r[2:] {
-		living[in.text(r[0])] = int(in.number(r[1]))
+	living := make(map[string]int, len(all)/2)
+	for ; len(all) >= 2; all = all[2:] {
+		living[in.text(all[0])] = int(in.number(all[1]))
 	}
 	return living, in.err
 }
@@ -54,46 +49,19 @@ func (l Lease) Free(now time.Time, hold time.Duration) bool {
 
 // Leases reads the leases of projects.
 func (s *Store) Leases(ctx context.Context, projects []string) ([]Lease, error) {
-	rows := make([]*redis.SliceCmd, len(projects))
-	_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for i, project := range projects {
-			rows[i] = p.HMGet(ctx, keysOf(project).lease(), "owner", "epoch", "expires")
-		}
-		return nil
+	rows, err := forEach(ctx, s.redis, projects, func(p redis.Pipeliner, project string) *redis.SliceCmd {
+		return p.HMGet(ctx, keysOf(project).lease(), "owner", "epoch", "expires")
 	})
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, err
 	}
+	var in replied
 	leases := make([]Lease, len(projects))
-	for i, row := range rows {
-		fields, err := rowOf(row)
-		if err != nil {
-			return nil, err
-		}
-		if leases[i], err = leaseOf(fields); err != nil {
-			return nil, err
-		}
+	for i := range rows {
+		row := in.row(rows[i])
+		leases[i] = Lease{Owner: in.text(row[0]), Epoch: in.position(row[1]), Expires: time.UnixMilli(in.digits(row[2]))}
 	}
-	return leases, nil
-}
-
-func leaseOf(fields []any) (Lease, error) {
-	var l Lease
-	var numbers [2]uint64
-	l.Owner, _ = fields[0].(string)
-	for i, field := range fields[1:] {
-		text, there := field.(string)
-		if !there {
-			continue
-		}
-		n, err := strconv.ParseUint(text, 10, 63)
-		if err != nil {
-			return Lease{}, corrupt("lease", err)
-		}
-		numbers[i] = n
-	}
-	l.Epoch, l.Expires = numbers[0], time.UnixMilli(int64(numbers[1]))
-	return l, nil
+	return leases, in.err
 }
 
 // AcquireLease takes or renews the lease of a project for an owner, for this long. It returns the lease's epoch, 0
@@ -116,20 +84,18 @@ func (s *Store) AcquireLeases(
 ) (epochs []uint64, err error) {
 	calls := make([]call, len(projects))
 	for i, project := range projects {
-		calls[i] = s.call(directorLeaseScript, keysOf(project), ids{},
+		calls[i] = s.call("director_lease", keysOf(project), ids{},
 			"owner", owner,
-			"duration", hold.Milliseconds())
+			"duration", hold.Milliseconds(),
+			"seizes", "0")
 	}
 	if len(calls) == 0 {
 		return nil, nil
 	}
 	replies, failed := s.runAll(ctx, projects[0], calls)
 	for _, reply := range replies {
-		if reply == nil {
-			break
-		}
-		epoch, err := positionOf(reply)
-		if err != nil {
+		var epoch uint64
+		if err := parseReply(reply, &epoch); err != nil {
 			return epochs, err
 		}
 		epochs = append(epochs, epoch)

@@ -4,11 +4,11 @@
 // Every change is one atomic Lua script: a file in the folder script, whose header names its keys and arguments (see
 // script in script.go). A script uses only the keys in its KEYS. Scripts get durations and read Redis's clock, in
 // script/include/time.lua: no two hosts' clocks agree. No key has a TTL but counts, keys of requests, buckets and
-// pauses of players, signs of life, waits and reports. All keys of a project have the hash tag
+// pauses of players, requests for tickets and reports. All keys of a project have the hash tag
 // {project}, so that one script can check the lease, the revision of a config and many tickets.
 //
-// These are the keys of a project, all below "mm:{project}:". keys.go and the headers of scripts give some of them
-// longer names, which are in parentheses. Fields have the names in brackets in script/include/names.lua.
+// These are the keys of a project, all below "mm:{project}:". Headers of scripts have longer names, in parentheses, for
+// keys with an id. Fields have the names in brackets in script/include/names.lua.
 //
 // Tickets (ticket.go, create.go, expire.go):
 //
@@ -22,23 +22,24 @@
 //	waiting    zset    waiting tickets by creation
 //	resolved   zset    resolved tickets by the end of their readability; the tickets of one script are one member, with
 //	                   '-' before those whose end without a match is told
-//	large      hash    sizes of bodies over 1 KiB by ticket, until the ticket is deleted; of outcomes by 'o:' and their
+//	large_sizes
+//	           hash    sizes of bodies over 1 KiB by ticket, until the ticket is deleted; of outcomes by 'o:' and their
 //	                   match; total: their sum
-//	largeplayers (large_players)
+//	large_players
 //	           hash    of each large ticket its size and a digest of the player that it counts to; by 'p:' and the
 //	                   digest the player's sum
 //	rates      hash    when each bucket of a rate limit is full again, in microseconds;
 //	                   period: when the newest hash of players' buckets begins
-//	players:0, players:1 (players_0, players_1)
+//	players:0, players:1
 //	           hash    when each player's bucket is full again; the two take turns, see include/buckets.lua,
 //	                   and each ends when its turn comes again
 //
-//	byplayer (by_player)
+//	by_player
 //	           hash    ids of each player's tickets, where the project lists them, see include/listed.lua
-//	keys:0, keys:1 (keys_0, keys_1)
+//	keys:0, keys:1
 //	           hash    by the digest of an Idempotency-Key: the digest of its request and the ticket; the two take turns,
 //	                   and each ends when its turn comes again
-//	pauses:0, pauses:1 (pauses_0, pauses_1)
+//	pauses:0, pauses:1
 //	           hash    by player: until when its pause lasts, in milliseconds, and how many there were. They take turns,
 //	                   see include/pause.lua
 //
@@ -66,12 +67,13 @@
 //	                   allocated, SERVED when it has its connection, CLOSED when the game is not what it was
 //	outbox     zset    matches that may not be in the work queue yet, by the time of the claim
 //	ended      zset    ended matches by the time when they are deleted
-//	credit     hash    of each target of hosting, before its name: w: [WINDOW] how many of its matches may be open, in
+//	hosting_windows
+//	           hash    of each target of hosting, before its name: w: [WINDOW] how many of its matches may be open, in
 //	                   eighths; o: [OPEN] how many are; d: [DUE] from when on one more may be claimed;
 //	                   l: [WAITED] matches were not claimed, 2: there is room again; t: [TOLD] when an event told of it;
 //	                   and s [SWEPT]: when it was last looked for targets that are not used
 //	served     zset    targets that proposals say, by about when hosting gave the last server of each
-//	returns (deallocations)
+//	deallocations
 //	           zset    ended matches that may have a server, or a second one, by the time when it is to be deallocated
 //
 // Results and ratings (result.go, rating.go), of matches whose config awaits a result:
@@ -115,7 +117,7 @@
 //	bj:<backfill> (joined)
 //	           zset    tickets that joined, by the time when the server first learned of it; +inf when it has not yet
 //	backfills  zset    backfill tickets by the last call of their server
-//	backfillsizes (backfill_sizes)
+//	backfill_sizes
 //	           hash    bytes of each backfill ticket: its bodies and connections; total: their sum
 //
 // Parties (party.go):
@@ -124,41 +126,42 @@
 //	           hash    b [BODY], v [VERSION]: its revision
 //	                   h: [HEARD] and a member: when the member was last heard of
 //	parties    zset    parties by when to look whether members were silent
-//	partyplayers (party_players)
+//	party_players
 //	           hash    the party of each player that is in one
-//	partycodes (party_codes)
+//	party_codes
 //	           hash    the party that each code lets players join
-//	partysweeps (party_sweeps)
+//	party_sweeps
 //	           hash    s [SWEPT]: when parties were last looked at; p [PATIENCE]: until when none is silent;
 //	                   r [SWEPT_BY]: the replication id of the Redis in which they were
 //
-// Signs of life, where tickets without requests end (signs.go):
+// Requests for tickets, where tickets without any end (idle.go):
 //
-//	signs      zset    tickets by the time of the last request for them; ended tickets, too
-//	signsweeps (sign_sweeps)
+//	last_seen  zset    tickets by the time of the last request for them; ended tickets, too
+//	idle_sweeps
 //	           hash    s [SWEPT]: when silent tickets were last looked for; p [PATIENCE]: until when none is silent;
 //	                   r [SWEPT_BY]: the replication id of the Redis in which they were
 //
 // Changes and events (feed.go, follow.go, snapshot.go, wait.go, event.go, history.go):
 //
-//	feed, seq (feed_seq)
+//	feed, feed_seq
 //	           stream and counter: every change of the waiting set and of what functions see of backfill tickets
 //	           An entry names large bodies and does not have them.
-//	feedname   string  tells a feed from one that was begun anew
-//	streams    hash    f [FEED], h [HISTORY]: the bytes that were added, and with a number behind it: the position at
+//	feed_name  string  tells a feed from one that was begun anew
+//	stream_bytes
+//	           hash    f [FEED], h [HISTORY]: the bytes that were added, and with a number behind it: the position at
 //	                   which a part of them began; t [SINCE], m [MARK]: a time and the feed's position then;
 //	                   d [TRIMMED]: the position that the feed was trimmed to for its age
 //	results    hash    how many tickets have results, by the time until which they are kept, in eighths of --readable
-//	history, told (history_seq)
+//	history, history_seq
 //	           stream and counter: every event that has not been published
 //	published  string  how far the history was published
 //
 // The rest (config.go, confighistory.go, queue.go, projectsettings.go, function.go, module.go, director.go):
 //
-//	configs, revisions, confignames (config_names)
+//	configs, revisions, config_names
 //	           hashes  body and revision by id, id by the id in lower case, and what each config counts by ':' and its id
 //	revision   counter
-//	configchanges, confighistory (config_changes, config_history)
+//	config_changes, config_history
 //	           zset and hash: changes of configs by when they ended to apply, and what each is, see include/configs.lua
 //	settings   hash    r [REVISION]: revision of the project's settings; b [BODY]: revision, time and settings
 //	                   n [CHANGES]: how many there were; and each number below SETTINGS: b after a change
@@ -175,15 +178,13 @@
 //	                   being removed. Nothing else proves that a module may be removed.
 //	lease      hash    owner, epoch and expires: the director that leads the project
 //
-// Estimates (waits.go):
-//
-//	waits      string  what is known of how long tickets wait, for half a day
-//
 // Reports (report.go):
 //
 //	report, report:1h, report:1d
 //	           hash    how good the matches of five minutes, of an hour or of a day were, by the number of the slot; for
 //	                   a day, 30 days or 90 days
+//	report:waits
+//	           hash    0: what is known of how long tickets wait, for half a day (waits.go)
 //
 // Simulations (simulation.go):
 //

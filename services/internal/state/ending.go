@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -90,18 +91,18 @@ func (s *Store) endMatches(
 	for batch := range batchesOf(all, func(e ending) (tickets, bytes int) { return len(e.Tickets), e.bytes }) {
 		calls, sizes = append(calls, s.endCall(k, batch, told)), append(sizes, len(batch))
 	}
-	replies, err := s.runAllShared(ctx, project, calls)
+	replies, err := s.runAll(ctx, project, calls)
 	for i, reply := range replies {
-		r, err := listOf(reply, 1+3*sizes[i])
-		if err != nil {
+		var at uint64
+		var rest []any
+		if err := parseReply(reply, &at, &rest); err != nil {
 			return ended, position, err
 		}
-		at, err := positionOf(r[0])
-		if err != nil {
-			return ended, position, err
+		if len(rest) != 3*sizes[i] {
+			return ended, position, fmt.Errorf("state: %d values for %d matches", len(rest), sizes[i])
 		}
 		position = max(position, at)
-		for values := range slices.Chunk(r[1:], 3) {
+		for values := range slices.Chunk(rest, 3) {
 			e, err := endedOf(&endings[len(ended)], values)
 			if err != nil {
 				return ended, position, err
@@ -120,9 +121,12 @@ func (s *Store) endMatches(
 
 // endedOf reads the script's reply for one match.
 func endedOf(of *Ending, values []any) (e Ended, err error) {
-	var in replied
-	status, flags := in.text(values[0]), in.text(values[1])
-	e = Ended{Status: MatchStatus(status), Room: status == room, others: strings.Fields(in.text(values[2]))}
+	var status, flags string
+	var others words
+	if err := parseReply(values, &status, &flags, &others); err != nil {
+		return e, err
+	}
+	e = Ended{Status: MatchStatus(status), Room: status == room, others: others}
 	if e.Room {
 		e.Status = MatchActive
 	}
@@ -131,7 +135,7 @@ func endedOf(of *Ending, values []any) (e Ended, err error) {
 			e.Assigned, e.Results = append(e.Assigned, id), append(e.Results, of.result(j))
 		}
 	}
-	return e, in.err
+	return e, nil
 }
 
 // matchAsked is the status of a match with a server whose players are still asked: Redis lost that they accepted.
@@ -206,7 +210,7 @@ func (e *Ending) event() *pb.Event {
 }
 
 func (s *Store) endCall(k keys, all []ending, told bool) call {
-	c := s.call(matchAssignScript, k, ids{},
+	c := s.call("match_assign", k, ids{},
 		"readable", all[0].Readable.Milliseconds(),
 		"memory", matchMemory.Milliseconds(),
 		"is_told", flag(told),

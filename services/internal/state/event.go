@@ -12,11 +12,10 @@ import (
 // AppendEvent appends an event to the history without a change of the state.
 func (s *Store) AppendEvent(ctx context.Context, project string, e *pb.Event) error {
 	tickets := e.GetTickets()
-	_, err := s.run(ctx, s.call(eventAppendScript, keysOf(project), ids{},
+	return s.eval(ctx, s.call("event_append", keysOf(project), ids{},
 		"event", s.encodeEvent(e),
 		"tickets", strings.Join(tickets, " "),
 		"count", len(tickets)))
-	return err
 }
 
 // matchEvent returns an event of a match.

@@ -57,39 +57,13 @@ func (s *Store) expireWaiting(
 	if err != nil || len(tickets) == 0 {
 		return err
 	}
-	c := s.call(expireWaitingScript, k, ids{},
+	c := s.call("expire_waiting", k, ids{},
 		"patience", patience.Milliseconds(),
 		"told_time", readable.Milliseconds(),
 		"reason", "abandoned",
 		"event", s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_EXPIRED, Reason: "abandoned"}))
 	c.tickets(k, tickets)
-	reply, err := s.run(ctx, c)
-	if err != nil {
-		return err
-	}
-	e.Abandoned, e.Position, e.Told, err = parseEnds(reply)
-	return err
-}
-
-// parseEnds reads the reply of a script that ended tickets: how many, the feed's position, and the tickets whose end is
-// told.
-func parseEnds(reply any) (ended int, position uint64, told []string, err error) {
-	r, err := listOf(reply, 2)
-	if err != nil {
-		return 0, 0, nil, err
-	}
-	n, err := positionOf(r[0])
-	if err != nil {
-		return 0, 0, nil, err
-	}
-	if position, err = positionOf(r[1]); err != nil {
-		return 0, 0, nil, err
-	}
-	var in replied
-	if len(r) > 2 {
-		told = in.texts(r[2:])
-	}
-	return int(n), position, told, in.err
+	return s.eval(ctx, c, &e.Abandoned, &e.Position, &e.Told)
 }
 
 // expireMatches deletes matches that ended long ago.
@@ -98,17 +72,13 @@ func (s *Store) expireMatches(ctx context.Context, k keys, latest int64, limit i
 	if err != nil || len(matches) == 0 {
 		return 0, err
 	}
-	c := s.call(expireMatchesScript, k, ids{})
+	c := s.call("expire_matches", k, ids{})
 	for _, id := range matches {
 		c.keys = append(c.keys, k.match(id))
 		c.args = append(c.args, id)
 	}
-	reply, err := s.run(ctx, c)
-	if err != nil {
-		return 0, err
-	}
-	deleted, err := positionOf(reply)
-	return int(deleted), err
+	err = s.eval(ctx, c, &n)
+	return n, err
 }
 
 // expireResults deletes tickets whose results became unreadable. Tickets whose results were written by one script are
@@ -121,7 +91,7 @@ func (s *Store) expireResults(
 		return 0, false, err
 	}
 	more = len(groups) == limit
-	c := s.call(expireResultsScript, k, ids{},
+	c := s.call("expire_results", k, ids{},
 		"event", event)
 	for i, group := range groups {
 		for id := range strings.SplitSeq(group, " ") {
@@ -133,10 +103,6 @@ func (s *Store) expireResults(
 			break
 		}
 	}
-	reply, err := s.run(ctx, c)
-	if err != nil {
-		return 0, more, err
-	}
-	deleted, err := positionOf(reply)
-	return int(deleted), more, err
+	err = s.eval(ctx, c, &n)
+	return n, more, err
 }

@@ -196,8 +196,8 @@ func (s *Store) Leftovers(ctx context.Context, project string) ([]string, error)
 	all, err := s.redis.Keys(ctx, "*").Result()
 	return slices.DeleteFunc(all, func(key string) bool {
 		name, of := strings.CutPrefix(key, string(k))
-		return !of || !slices.Contains([]string{"backfills", "joins", "claims", "outbox", "waiting", "large",
-			"backfillsizes", "outcomes"}, name) &&
+		return !of || !slices.Contains([]string{"backfills", "joins", "claims", "outbox", "waiting", "large_sizes",
+			"backfill_sizes", "outcomes"}, name) &&
 			!slices.ContainsFunc([]string{"t:", "m:", "o:", "bf:", "bp:", "bj:"},
 				func(kind string) bool { return strings.HasPrefix(name, kind) })
 	}), err
@@ -290,22 +290,22 @@ func (m *Measured) Now() time.Time { return m.now() }
 
 // ForgetCredit makes all targets of a project as good as new.
 func (s *Store) ForgetCredit(ctx context.Context, project string) error {
-	return s.redis.Del(ctx, keysOf(project).credit()).Err()
+	return s.redis.Del(ctx, keysOf(project).hostingWindows()).Err()
 }
 
 // Credit reads what is known of the targets of a project.
 func (s *Store) Credit(ctx context.Context, project string) (map[string]string, error) {
-	return s.redis.HGetAll(ctx, keysOf(project).credit()).Result()
+	return s.redis.HGetAll(ctx, keysOf(project).hostingWindows()).Result()
 }
 
 // PutCredit writes what is known of the targets of a project.
 func (s *Store) PutCredit(ctx context.Context, project string, credit map[string]string) error {
-	return s.redis.HSet(ctx, keysOf(project).credit(), credit).Err()
+	return s.redis.HSet(ctx, keysOf(project).hostingWindows(), credit).Err()
 }
 
 // OpenTarget lets many matches of a match's target be open.
 func (s *Store) OpenTarget(ctx context.Context, project string, m *pb.Match) error {
-	return s.redis.HSet(ctx, keysOf(project).credit(), "w:"+TargetOf(m).name(), 8_000_000).Err()
+	return s.redis.HSet(ctx, keysOf(project).hostingWindows(), "w:"+TargetOf(m).name(), 8_000_000).Err()
 }
 
 // MatchKeys counts the matches of a project that are stored, and the sets that list ended ones.

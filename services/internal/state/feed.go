@@ -3,7 +3,6 @@ package state
 import (
 	"context"
 	"errors"
-	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -78,15 +77,10 @@ func (s *Store) feedPosition(ctx context.Context, k keys) (name string, position
 
 // positionIn reads the reply to an MGET of name and position.
 func positionIn(reply *redis.SliceCmd) (name string, position uint64, err error) {
-	values, err := rowOf(reply)
-	if err != nil {
-		return "", 0, err
-	}
-	name, _ = values[0].(string)
-	if text, ok := values[1].(string); ok {
-		position, err = strconv.ParseUint(text, 10, 64)
-	}
-	return name, position, err
+	var in replied
+	row := in.row(reply)
+	name, position = in.text(row[0]), in.position(row[1])
+	return name, position, in.err
 }
 
 // Position reads the feed's position. It goes back only when Redis lost data.

@@ -37,12 +37,11 @@ func (s *Store) AddProjects(ctx context.Context, projects []string) error {
 	if len(projects) == 0 {
 		return nil
 	}
-	c := s.call(projectListScript, global, ids{})
+	c := s.call("project_list", global, ids{})
 	for _, project := range projects {
 		c.args = append(c.args, project)
 	}
-	_, err := s.run(ctx, c)
-	return err
+	return s.eval(ctx, c)
 }
 
 // FindProjects looks through all keys of Redis for projects that are not listed, lists them, and returns their names.

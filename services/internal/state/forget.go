@@ -17,17 +17,17 @@ const FeedKept = 2 * feedAge
 // It is false when the ticket has no result, or there are no others, or the ticket changes meanwhile.
 func (s *Store) ForgetPlayer(ctx context.Context, project, id, player string) (done bool, err error) {
 	k := keysOf(project)
-	fields, err := rowOf(s.redis.HMGet(ctx, k.ticket(id), "b"))
+	row, err := rowOf(s.redis.HMGet(ctx, k.ticket(id), "b"))
 	if err != nil {
 		return false, unavailable(err)
 	}
-	read, ok := fields[0].(string)
-	if !ok {
+	read, is := row[0].(string)
+	if !is {
 		return false, nil
 	}
-	t := new(pb.Ticket)
-	if err := proto.Unmarshal([]byte(read), t); err != nil {
-		return false, corrupt("ticket "+id, err)
+	t, err := parse[pb.Ticket]("ticket "+id, read)
+	if err != nil {
+		return false, err
 	}
 	t.Players = slices.DeleteFunc(t.Players, func(p *pb.Player) bool { return p.GetId() == player })
 	if t.GetOwner() == player { // what the ticket has besides its players is the owner's
@@ -41,12 +41,12 @@ func (s *Store) ForgetPlayer(ctx context.Context, project, id, player string) (d
 	if err != nil {
 		return false, corrupt("ticket "+id, err)
 	}
-	reply, err := s.run(ctx, s.call(ticketForgetScript, k, ids{ofTicket: id},
+	err = s.eval(ctx, s.call("ticket_forget", k, ids{ofTicket: id},
 		"id", id,
 		"player", player,
 		"read", read,
 		"new_body", body,
 		"new_owner", t.GetOwner(),
-		"new_players", strings.Join(PlayersOf(t), "\n")))
-	return flagOf(reply, err)
+		"new_players", strings.Join(PlayersOf(t), "\n")), &done)
+	return done, err
 }

@@ -2,10 +2,8 @@ package state
 
 import (
 	"context"
-	"errors"
 	"slices"
 
-	"github.com/redis/go-redis/v9"
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -33,15 +31,14 @@ func (s *Store) ChangeFunctionWith(ctx context.Context, project, name string,
 ) error {
 	k := keysOf(project)
 	for {
-		current, err := s.redis.HGet(ctx, k.functions(), name).Result()
-		if err != nil && !errors.Is(err, redis.Nil) {
-			return unavailable(err)
+		current, err := textOf(s.redis.HGet(ctx, k.functions(), name))
+		if err != nil {
+			return err
 		}
 		var f *pb.Function
 		if current != "" {
-			f = new(pb.Function)
-			if err := proto.Unmarshal([]byte(current), f); err != nil {
-				return corrupt("function", err)
+			if f, err = parse[pb.Function]("function", current); err != nil {
+				return err
 			}
 		}
 		before := ModulesOf(f)
@@ -66,7 +63,7 @@ func (s *Store) ChangeFunctionWith(ctx context.Context, project, name string,
 			}
 		}
 		added, dropped := namedAnew(before, modules), namedAnew(modules, before)
-		put := s.call(functionPutScript, k, ids{},
+		put := s.call("function_put", k, ids{},
 			"name", name,
 			"read", current,
 			"body", next,
@@ -78,8 +75,8 @@ func (s *Store) ChangeFunctionWith(ctx context.Context, project, name string,
 		for _, module := range slices.Concat(added, dropped) {
 			put.args = append(put.args, module)
 		}
-		verdict, err := s.run(ctx, put)
-		if err != nil {
+		var verdict string
+		if err := s.eval(ctx, put, &verdict); err != nil {
 			return err
 		}
 		switch verdict {
@@ -98,14 +95,14 @@ func (s *Store) ChangeFunctionWith(ctx context.Context, project, name string,
 
 // Function reads a function. Errors: NotFound.
 func (s *Store) Function(ctx context.Context, project, name string) (*pb.Function, error) {
-	body, err := s.redis.HGet(ctx, keysOf(project).functions(), name).Result()
-	if errors.Is(err, redis.Nil) {
+	body, err := textOf(s.redis.HGet(ctx, keysOf(project).functions(), name))
+	if err != nil {
+		return nil, err
+	}
+	if body == "" {
 		return nil, problem.New(problem.FunctionNotFound, "function %q was not found", name)
 	}
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	return parseFunction(body)
+	return parse[pb.Function]("function", body)
 }
 
 // Functions reads all functions of a project, by name.
@@ -116,19 +113,9 @@ func (s *Store) Functions(ctx context.Context, project string) (map[string]*pb.F
 	}
 	functions := make(map[string]*pb.Function, len(bodies))
 	for name, body := range bodies {
-		f, err := parseFunction(body)
-		if err != nil {
+		if functions[name], err = parse[pb.Function]("function", body); err != nil {
 			return nil, err
 		}
-		functions[name] = f
 	}
 	return functions, nil
-}
-
-func parseFunction(body string) (*pb.Function, error) {
-	f := new(pb.Function)
-	if err := proto.Unmarshal([]byte(body), f); err != nil {
-		return nil, corrupt("function", err)
-	}
-	return f, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"hash/fnv"
-	"strconv"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -78,18 +77,11 @@ func (s *Store) replaced(ctx context.Context, project string, after *pb.Bookmark
 
 // Bookmark reads the place up to which a project's history was published; nil when none of it was.
 func (s *Store) Bookmark(ctx context.Context, project string) (*pb.Bookmark, error) {
-	text, err := s.redis.Get(ctx, keysOf(project).published()).Result()
-	if errors.Is(err, redis.Nil) {
-		return nil, nil
+	text, err := textOf(s.redis.Get(ctx, keysOf(project).published()))
+	if err != nil || text == "" {
+		return nil, err
 	}
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	b := new(pb.Bookmark)
-	if err := proto.Unmarshal([]byte(text), b); err != nil {
-		return nil, corrupt("bookmark", err)
-	}
-	return b, nil
+	return parse[pb.Bookmark]("bookmark", text)
 }
 
 // SetBookmark notes that a project's history was published up to a place, and trims what lies before it.
@@ -98,10 +90,9 @@ func (s *Store) SetBookmark(ctx context.Context, project string, at *pb.Bookmark
 	if err != nil {
 		return corrupt("bookmark", err)
 	}
-	_, err = s.run(ctx, s.call(historyPublishedScript, keysOf(project), ids{},
+	return s.eval(ctx, s.call("history_published", keysOf(project), ids{},
 		"bookmark", body,
 		"position", at.GetPosition()))
-	return err
 }
 
 // entry is an entry of the history as Redis stores it.
@@ -129,10 +120,9 @@ func (s *Store) entries(ctx context.Context, k keys, from uint64, limit int) (en
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return nil, 0, unavailable(err)
 	}
-	if text := last.Val(); text != "" {
-		if end, err = strconv.ParseUint(text, 10, 64); err != nil {
-			return nil, 0, corrupt("history", err)
-		}
+	var in replied
+	if end = in.position(last.Val()); in.err != nil {
+		return nil, 0, in.err
 	}
 	for {
 		some, err := parseEntries(read)
@@ -186,12 +176,8 @@ func parseEntry(raw any) (entry, error) {
 		return entry{}, err
 	}
 	var in replied
-	id := in.text(r[0])
-	number, _, _ := strings.Cut(id, "-")
-	e := entry{}
-	if e.position, err = strconv.ParseUint(number, 10, 64); err != nil {
-		return entry{}, corrupt("history", err)
-	}
+	number, _, _ := strings.Cut(in.text(r[0]), "-")
+	e := entry{position: in.position(number)}
 	if e.pairs, err = listOf(r[1], 2); err != nil {
 		return entry{}, err
 	}
@@ -215,13 +201,10 @@ func (e entry) events() ([]*pb.Event, error) {
 	events := make([]*pb.Event, 0, len(e.pairs)/2)
 	var in replied
 	for i := 0; i+1 < len(e.pairs); i += 2 {
-		body, tickets := in.text(e.pairs[i]), in.text(e.pairs[i+1])
 		event := new(pb.Event)
-		if err := proto.Unmarshal([]byte(body), event); err != nil {
-			return nil, corrupt("event", err)
-		}
-		event.Tickets, event.Position = strings.Fields(tickets), e.position
+		in.message(e.pairs[i], event)
+		event.Tickets, event.Position = strings.Fields(in.text(e.pairs[i+1])), e.position
 		events = append(events, event)
 	}
-	return events, nil
+	return events, in.err
 }

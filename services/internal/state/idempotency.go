@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"strconv"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -38,20 +37,19 @@ func requestDigest(request []byte) string {
 // ofKey reads what is stored for a key: the digest of the request, and the ticket; "" if it is not remembered.
 func (s *Store) ofKey(ctx context.Context, project, player, key string) (string, error) {
 	k, digest := keysOf(project), keyDigest(player, key)
-	var turns [2]*redis.StringCmd
-	_, _ = s.redis.Pipelined(ctx, func(p redis.Pipeliner) error { // each has its own error
-		for i := range turns {
-			turns[i] = p.HGet(ctx, k.idempotency(strconv.Itoa(i)), digest)
-		}
-		return nil
+	turns, err := forEach(ctx, s.redis, []string{"0", "1"}, func(p redis.Pipeliner, turn string) *redis.StringCmd {
+		return p.HGet(ctx, k.idempotency(turn), digest)
 	})
+	if err != nil {
+		return "", err
+	}
 	for _, turn := range turns {
-		value, err := turn.Result()
-		if errors.Is(err, redis.Nil) {
+		value, err := textOf(turn)
+		switch {
+		case err != nil:
+			return "", err
+		case value == "":
 			continue
-		}
-		if err != nil {
-			return "", unavailable(err)
 		}
 		if len(value) <= digestSize {
 			return "", corrupt("Idempotency-Key", errors.New("its value has no ticket"))

@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"slices"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -22,13 +23,12 @@ const inventoryBatch = 100
 // Inventories reads what projects have.
 func (s *Store) Inventories(ctx context.Context, projects []string) ([]Inventory, error) {
 	all := make([]Inventory, 0, len(projects))
-	for len(projects) > 0 {
-		n := min(inventoryBatch, len(projects))
-		batch, err := s.inventories(ctx, projects[:n])
+	for some := range slices.Chunk(projects, inventoryBatch) {
+		batch, err := s.inventories(ctx, some)
 		if err != nil {
 			return nil, err
 		}
-		all, projects = append(all, batch...), projects[n:]
+		all = append(all, batch...)
 	}
 	return all, nil
 }

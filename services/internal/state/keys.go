@@ -1,5 +1,7 @@
 package state
 
+import "strings"
+
 // keys builds the keys of one project, or, as the value global, those without a project. doc.go describes them.
 type keys string
 
@@ -16,42 +18,42 @@ func (k keys) directors() string { return string(k) + "directors" }
 func (k keys) ticket(id string) string     { return string(k) + "t:" + id }
 func (k keys) waiting() string             { return string(k) + "waiting" }
 func (k keys) resolved() string            { return string(k) + "resolved" }
-func (k keys) large() string               { return string(k) + "large" }
-func (k keys) largePlayers() string        { return string(k) + "largeplayers" }
+func (k keys) largeSizes() string          { return string(k) + "large_sizes" }
+func (k keys) largePlayers() string        { return string(k) + "large_players" }
 func (k keys) outcome(id string) string    { return string(k) + "o:" + id }
 func (k keys) outcomes() string            { return string(k) + "outcomes" }
 func (k keys) match(id string) string      { return string(k) + "m:" + id }
 func (k keys) claims() string              { return string(k) + "claims" }
 func (k keys) outbox() string              { return string(k) + "outbox" }
-func (k keys) credit() string              { return string(k) + "credit" }
+func (k keys) hostingWindows() string      { return string(k) + "hosting_windows" }
 func (k keys) served() string              { return string(k) + "served" }
 func (k keys) ended() string               { return string(k) + "ended" }
-func (k keys) deallocations() string       { return string(k) + "returns" }
+func (k keys) deallocations() string       { return string(k) + "deallocations" }
 func (k keys) backfill(id string) string   { return string(k) + "bf:" + id }
 func (k keys) joining(id string) string    { return string(k) + "bm:" + id }
 func (k keys) joined(id string) string     { return string(k) + "bj:" + id }
 func (k keys) backfills() string           { return string(k) + "backfills" }
-func (k keys) backfillSizes() string       { return string(k) + "backfillsizes" }
+func (k keys) backfillSizes() string       { return string(k) + "backfill_sizes" }
 func (k keys) joins() string               { return string(k) + "joins" }
 func (k keys) feed() string                { return string(k) + "feed" }
-func (k keys) feedSeq() string             { return string(k) + "seq" }
-func (k keys) feedName() string            { return string(k) + "feedname" }
-func (k keys) streams() string             { return string(k) + "streams" }
+func (k keys) feedSeq() string             { return string(k) + "feed_seq" }
+func (k keys) feedName() string            { return string(k) + "feed_name" }
+func (k keys) streamBytes() string         { return string(k) + "stream_bytes" }
 func (k keys) results() string             { return string(k) + "results" }
 func (k keys) history() string             { return string(k) + "history" }
-func (k keys) historySeq() string          { return string(k) + "told" }
+func (k keys) historySeq() string          { return string(k) + "history_seq" }
 func (k keys) published() string           { return string(k) + "published" }
 func (k keys) configs() string             { return string(k) + "configs" }
 func (k keys) revisions() string           { return string(k) + "revisions" }
 func (k keys) revision() string            { return string(k) + "revision" }
-func (k keys) configNames() string         { return string(k) + "confignames" }
-func (k keys) configChanges() string       { return string(k) + "configchanges" }
-func (k keys) configHistory() string       { return string(k) + "confighistory" }
+func (k keys) configNames() string         { return string(k) + "config_names" }
+func (k keys) configChanges() string       { return string(k) + "config_changes" }
+func (k keys) configHistory() string       { return string(k) + "config_history" }
 func (k keys) audit() string               { return string(k) + "audit" }
 func (k keys) settings() string            { return string(k) + "settings" }
 func (k keys) webhooks() string            { return string(k) + "webhooks" }
 func (k keys) queues() string              { return string(k) + "queues" }
-func (k keys) byPlayer() string            { return string(k) + "byplayer" }
+func (k keys) byPlayer() string            { return string(k) + "by_player" }
 func (k keys) idempotency(n string) string { return string(k) + "keys:" + n }   // 0 and 1
 func (k keys) pauses(n string) string      { return string(k) + "pauses:" + n } // 0 and 1
 func (k keys) functions() string           { return string(k) + "functions" }
@@ -59,16 +61,15 @@ func (k keys) unused() string              { return string(k) + "unused" }
 func (k keys) lease() string               { return string(k) + "lease" }
 func (k keys) rates() string               { return string(k) + "rates" }
 func (k keys) unserved() string            { return string(k) + "unserved" }
-func (k keys) signs() string               { return string(k) + "signs" }
-func (k keys) signSweeps() string          { return string(k) + "signsweeps" }
-func (k keys) waits() string               { return string(k) + "waits" }
+func (k keys) lastSeen() string            { return string(k) + "last_seen" }
+func (k keys) idleSweeps() string          { return string(k) + "idle_sweeps" }
 func (k keys) simulation(id string) string { return string(k) + "sim:" + id }
 func (k keys) report(span string) string   { return string(k) + "report" + span }
 func (k keys) party(id string) string      { return string(k) + "pa:" + id }
 func (k keys) parties() string             { return string(k) + "parties" }
-func (k keys) partyPlayers() string        { return string(k) + "partyplayers" }
-func (k keys) partyCodes() string          { return string(k) + "partycodes" }
-func (k keys) partySweeps() string         { return string(k) + "partysweeps" }
+func (k keys) partyPlayers() string        { return string(k) + "party_players" }
+func (k keys) partyCodes() string          { return string(k) + "party_codes" }
+func (k keys) partySweeps() string         { return string(k) + "party_sweeps" }
 func (k keys) result(id string) string     { return string(k) + "r:" + id }
 func (k keys) awaited() string             { return string(k) + "awaited" }
 func (k keys) running() string             { return string(k) + "running" }
@@ -91,7 +92,7 @@ const (
 	ofSpan
 )
 
-// keyName is the end of a key that a script's header names.
+// keyName is the end of a key that a script's header names. Most have the name that Redis has.
 type keyName struct {
 	suffix string
 	id     int // which of ids follows
@@ -99,24 +100,19 @@ type keyName struct {
 
 func (k keys) named(n keyName, of ids) string { return string(k) + n.suffix + of[n.id] }
 
-// keyNames are the keys whose name in headers differs from the name in Redis.
+// keyNames are the keys of headers that end with an id.
 var keyNames = map[string]keyName{
-	"ticket": {"t:", ofTicket}, "match": {"m:", ofMatch}, "outcome": {"o:", ofMatch},
-	"result": {"r:", ofMatch}, "report": {"report", ofSpan},
-	"backfill": {"bf:", ofBackfill}, "joining": {"bm:", ofBackfill}, "joined": {"bj:", ofBackfill},
-	"feed_seq": {"seq", noID}, "history_seq": {"told", noID}, "deallocations": {"returns", noID},
-	"backfill_sizes": {"backfillsizes", noID}, "large_players": {"largeplayers", noID},
-	"party": {"pa:", ofParty}, "party_players": {"partyplayers", noID}, "party_codes": {"partycodes", noID},
-	"party_sweeps": {"partysweeps", noID}, "sign_sweeps": {"signsweeps", noID},
-	"config_names": {"confignames", noID}, "config_changes": {"configchanges", noID},
-	"config_history": {"confighistory", noID}, "players_0": {"players:0", noID}, "players_1": {"players:1", noID},
-	"keys_0": {"keys:0", noID}, "keys_1": {"keys:1", noID}, "by_player": {"byplayer", noID},
-	"pauses_0": {"pauses:0", noID}, "pauses_1": {"pauses:1", noID},
+	"ticket": {"t:", ofTicket}, "match": {"m:", ofMatch}, "outcome": {"o:", ofMatch}, "result": {"r:", ofMatch},
+	"report": {"report", ofSpan}, "backfill": {"bf:", ofBackfill}, "joining": {"bm:", ofBackfill},
+	"joined": {"bj:", ofBackfill}, "party": {"pa:", ofParty},
 }
+
+// turns names the two keys that take turns.
+var turns = strings.NewReplacer("_0", ":0", "_1", ":1")
 
 func keyNamed(name string) keyName {
 	if key, ok := keyNames[name]; ok {
 		return key
 	}
-	return keyName{suffix: name}
+	return keyName{suffix: turns.Replace(name)}
 }

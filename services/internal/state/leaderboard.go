@@ -145,12 +145,9 @@ func stepsOf(match string, result *pb.MatchResult, player string) string {
 
 // RatingSteps reads what matches did to a player's ratings, the last one first.
 func (s *Store) RatingSteps(ctx context.Context, project, player string) (all []RatingStep, err error) {
-	stored, err := s.redis.HGet(ctx, keysOf(project).steps(), player).Result()
-	if errors.Is(err, redis.Nil) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, unavailable(err)
+	stored, err := textOf(s.redis.HGet(ctx, keysOf(project).steps(), player))
+	if err != nil || stored == "" {
+		return nil, err
 	}
 	for text := range strings.SplitSeq(stored, "\n\n") {
 		head, lines, _ := strings.Cut(text, "\n")

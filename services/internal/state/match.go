@@ -1,11 +1,8 @@
 package state
 
 import (
-	"cmp"
 	"context"
 	"time"
-
-	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/edge/problem"
@@ -61,19 +58,11 @@ func (o *Outcome) answer() string { return flag(o.Connection != "" || o.Never) }
 
 // Match reads a claimed match. Errors: NotFound when it was assigned, or ended long ago.
 func (s *Store) Match(ctx context.Context, project, id string) (*pb.Match, error) {
-	fields, err := s.readShared(ctx, project, keysOf(project).match(id), "b")
-	if err != nil {
-		return nil, err
+	m, err := stored[pb.Match](ctx, s, project, keysOf(project).match(id), "b", "match")
+	if m == nil && err == nil {
+		err = problem.New(problem.NotFound, "match %q was not found", id)
 	}
-	body, ok := fields[0].(string)
-	if !ok {
-		return nil, problem.New(problem.NotFound, "match %q was not found", id)
-	}
-	m := new(pb.Match)
-	if err := proto.Unmarshal([]byte(body), m); err != nil {
-		return nil, corrupt("match", err)
-	}
-	return m, nil
+	return m, err
 }
 
 // ReleaseOverdueMatches makes the tickets of up to limit matches whose claim deadline has passed wait
@@ -127,32 +116,23 @@ func (s *Store) releaseMatch(
 	if how.mayHaveServer != nil {
 		mayHaveServer = flag(*how.mayHaveServer)
 	}
-	c := s.call(matchReleaseScript, k, ids{ofMatch: id, ofBackfill: backfillOf(m)},
+	c := s.call("match_release", k, ids{ofMatch: id, ofBackfill: backfillOf(m)},
 		"match_id", id,
 		"holder", how.holder,
 		"event", s.encodeEvent(event),
 		"place", placeOf(m),
 		"may_have_server", mayHaveServer)
 	c.tickets(k, TicketsOf(m.GetProposal()))
-	reply, err := s.run(ctx, c)
-	if err != nil {
+	var others []string
+	if err := s.eval(ctx, c, &done, &position, &others); err != nil {
 		return false, 0, err
 	}
-	r, err := listOf(reply, 2)
-	if err != nil {
-		return false, 0, err
-	}
-	position, err = positionOf(r[1])
-	if done, err = flagOf(r[0], err); err != nil {
-		return false, 0, err
-	}
-	var in replied
-	others, reason := in.texts(r[2:]), "unallocated"
+	reason := "unallocated"
 	if gameOf(m) != "" {
 		reason = how.reason
 	}
 	at, err := s.releaseOthers(ctx, project, others, reason)
-	return done, max(position, at), cmp.Or(in.err, err)
+	return done, max(position, at), err
 }
 
 // Outbox lists up to limit matches that were claimed longer ago and are not known to be in the work queue.

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/redis/go-redis/v9"
-	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
@@ -70,9 +69,9 @@ func listedMatch(id string, set int, row *redis.SliceCmd) (*ListedMatch, error) 
 	}
 	m := &ListedMatch{ID: id}
 	if set == 2 {
-		server := new(pb.GameServer)
-		if err := proto.Unmarshal([]byte(fields[1]), server); err != nil {
-			return nil, corrupt("game server", err)
+		server, err := parse[pb.GameServer]("game server", fields[1])
+		if err != nil {
+			return nil, err
 		}
 		if fields[0] != "d" || server.GetConfig() == "" {
 			return nil, nil
@@ -81,9 +80,9 @@ func listedMatch(id string, set int, row *redis.SliceCmd) (*ListedMatch, error) 
 		m.Hosting, m.Region, m.Allocated = server.GetHosting(), server.GetRegion(), server.GetAllocated()
 		return m, nil
 	}
-	stored := new(pb.Match)
-	if err := proto.Unmarshal([]byte(fields[1]), stored); err != nil {
-		return nil, corrupt("match", err)
+	stored, err := parse[pb.Match]("match", fields[1])
+	if err != nil {
+		return nil, err
 	}
 	switch fields[0] {
 	case "o", "q", "n":

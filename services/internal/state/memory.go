@@ -228,10 +228,8 @@ func (s *Store) mayAdd(ctx context.Context, all ...keys) int {
 }
 
 func shortOfMemory(err error) error {
-	e := problem.Wrap(problem.Unavailable, err, "the state store is short of memory and takes nothing new, try again "+
-		"when tickets were matched or deleted; what exists goes on")
-	e.RetryAfter = memoryDelay
-	return e
+	return problem.Wrap(problem.Unavailable, err, "the state store is short of memory and takes nothing new, try again "+
+		"when tickets were matched or deleted; what exists goes on").After(memoryDelay)
 }
 
 // isFull reports whether Redis refused a script because it has reached its maxmemory.

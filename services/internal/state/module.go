@@ -28,9 +28,8 @@ func namedAnew(before, after []string) []string {
 // NoteModule is called before a module is stored that a function of the project is to name. If no function ever does,
 // the module becomes one of UnusedModules.
 func (s *Store) NoteModule(ctx context.Context, project, module string) error {
-	_, err := s.run(ctx, s.call(moduleNoteScript, keysOf(project), ids{},
+	return s.eval(ctx, s.call("module_note", keysOf(project), ids{},
 		"module", module))
-	return err
 }
 
 // UnusedModules are modules that no function of a project names.
@@ -45,15 +44,11 @@ func (s *Store) UnusedModules(
 	ctx context.Context, projects []string, grace time.Duration,
 ) (map[string]UnusedModules, error) {
 	latest := float64(millis(s.Now().Add(-withSlack(grace))))
-	rows := make([]*redis.ZSliceCmd, len(projects))
-	_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for i, project := range projects {
-			rows[i] = p.ZRangeWithScores(ctx, keysOf(project).unused(), 0, -1)
-		}
-		return nil
+	rows, err := forEach(ctx, s.redis, projects, func(p redis.Pipeliner, project string) *redis.ZSliceCmd {
+		return p.ZRangeWithScores(ctx, keysOf(project).unused(), 0, -1)
 	})
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, err
 	}
 	listed := map[string]UnusedModules{}
 	for i, row := range rows {
@@ -77,22 +72,13 @@ func (s *Store) UnusedModules(
 func (s *Store) TakeModules(
 	ctx context.Context, project string, grace time.Duration, modules []string,
 ) (taken []string, err error) {
-	take := s.call(moduleTakeScript, keysOf(project), ids{},
+	take := s.call("module_take", keysOf(project), ids{},
 		"grace", grace.Milliseconds())
 	for _, module := range modules {
 		take.args = append(take.args, module)
 	}
-	reply, err := s.run(ctx, take)
-	if err != nil {
-		return nil, err
-	}
-	list, err := listOf(reply, 0)
-	if err != nil || len(list) == 0 {
-		return nil, err
-	}
-	var in replied
-	taken = in.texts(list)
-	return taken, in.err
+	err = s.eval(ctx, take, &taken)
+	return taken, err
 }
 
 // ForgetModules removes modules from the list of unused ones.

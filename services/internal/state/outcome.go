@@ -100,17 +100,9 @@ func (s *Store) resolve(ctx context.Context, project string, a *pb.Assignment) (
 	if a.GetOutcome() == "" {
 		return true, nil
 	}
-	fields, err := s.readShared(ctx, project, keysOf(project).outcome(a.GetOutcome()), "b")
-	if err != nil {
+	shared, err := stored[pb.Assignment](ctx, s, project, keysOf(project).outcome(a.GetOutcome()), "b", "outcome")
+	if err != nil || shared == nil {
 		return false, err
-	}
-	body, ok := fields[0].(string)
-	if !ok {
-		return false, nil
-	}
-	shared := new(pb.Assignment)
-	if err := proto.Unmarshal([]byte(body), shared); err != nil {
-		return false, corrupt("outcome", err)
 	}
 	a.Outcome = ""
 	if len(a.GetProperties()) == 0 {
@@ -128,11 +120,10 @@ func (s *Store) expireOutcomes(ctx context.Context, k keys, latest int64, limit 
 	if err != nil || len(due) == 0 {
 		return false, err
 	}
-	c := s.call(expireOutcomesScript, k, ids{})
+	c := s.call("expire_outcomes", k, ids{})
 	for _, id := range due {
 		c.keys = append(c.keys, k.outcome(id))
 		c.args = append(c.args, id)
 	}
-	_, err = s.run(ctx, c)
-	return len(due) == limit, err
+	return len(due) == limit, s.eval(ctx, c)
 }

@@ -108,7 +108,7 @@ func (s *Store) putParty(
 	var match string
 	var pauses Pauses
 	for range maxAttempts {
-		c := s.call(partyPutScript, k, ids{ofParty: partyID(before, after), ofTicket: search, ofMatch: match},
+		c := s.call("party_put", k, ids{ofParty: partyID(before, after), ofTicket: search, ofMatch: match},
 			"id", partyID(before, after),
 			"read", read,
 			"next_revision", after.GetRevision(),
@@ -124,9 +124,7 @@ func (s *Store) putParty(
 			"leaver", by.By,
 			"by_service", flag(by.Service),
 			"told_time", by.Readable.Milliseconds(),
-			"waiting_event", s.cancelled("waiting"),
-			"claimed_event", s.cancelled("claimed"),
-			"resolved_event", s.cancelled("resolved"),
+			"event", s.cancelled(""),
 			"first_pause", pauses.First.Milliseconds(),
 			"longest_pause", pauses.Longest.Milliseconds(),
 			"pause_limit", PausedPlayers,
@@ -135,38 +133,22 @@ func (s *Store) putParty(
 		for _, player := range slices.Concat(joined, left) {
 			c.args = append(c.args, player)
 		}
-		reply, err := s.run(ctx, c)
-		if err != nil {
+		var verdict, asks string
+		var searchEnded bool
+		if err := s.eval(ctx, c, &verdict, &searchEnded, &ended.Declined, &asks); err != nil {
 			return ended, err
-		}
-		r, err := listOf(reply, 1)
-		if err != nil {
-			return ended, err
-		}
-		var in replied
-		verdict := in.text(r[0])
-		if in.err != nil {
-			return ended, in.err
 		}
 		switch verdict {
 		case "again":
-			if r, err = listOf(reply, 2); err != nil {
-				return ended, err
-			}
-			if match = in.text(r[1]); in.err != nil {
-				return ended, in.err
-			}
+			match = asks
 			if pauses, err = s.pausesOf(ctx, project); err != nil {
 				return ended, err
 			}
 		case "ok":
-			if r, err = listOf(reply, 3); err != nil {
-				return ended, err
+			if searchEnded {
+				ended.Ticket = search
 			}
-			if in.flag(r[1]) {
-				ended = EndedSearch{Ticket: search, Declined: in.flag(r[2])}
-			}
-			return ended, in.err
+			return ended, nil
 		default:
 			return ended, partyRefusal(verdict, l)
 		}
@@ -242,19 +224,11 @@ func MemberOf(p *pb.Party, player string) *pb.Member {
 
 // Party reads a party. Errors: NotFound.
 func (s *Store) Party(ctx context.Context, project, id string) (*pb.Party, error) {
-	fields, err := s.readShared(ctx, project, keysOf(project).party(id), "b")
-	if err != nil {
-		return nil, err
+	p, err := stored[pb.Party](ctx, s, project, keysOf(project).party(id), "b", "party")
+	if p == nil && err == nil {
+		err = problem.New(problem.PartyNotFound, "party %q was not found", id)
 	}
-	body, ok := fields[0].(string)
-	if !ok {
-		return nil, problem.New(problem.PartyNotFound, "party %q was not found", id)
-	}
-	p := new(pb.Party)
-	if err := proto.Unmarshal([]byte(body), p); err != nil {
-		return nil, corrupt("party", err)
-	}
-	return p, nil
+	return p, err
 }
 
 // PartyOf returns the id of the party that a player is in, "" for none.
@@ -281,10 +255,10 @@ func (s *Store) partyIn(ctx context.Context, project, key, field string) (string
 func (s *Store) HearOfMember(
 	ctx context.Context, project, party, player string, every time.Duration,
 ) (member bool, err error) {
-	reply, err := s.runShared(ctx, project, s.call(partyHearScript, keysOf(project), ids{ofParty: party},
+	err = s.evalShared(ctx, project, s.call("party_hear", keysOf(project), ids{ofParty: party},
 		"player", player,
-		"every", every.Milliseconds()))
-	return flagOf(reply, err)
+		"every", every.Milliseconds()), &member)
+	return member, err
 }
 
 // SilentMembers are a party's members that were not heard of for too long.
@@ -305,36 +279,20 @@ func (s *Store) SweepParties(
 	ctx context.Context, project string, silence, gap time.Duration,
 ) (parties int64, silent []SilentMembers, err error) {
 	k := keysOf(project)
-	reply, err := s.run(ctx, s.call(partySweepScript, k, ids{},
+	var due []string
+	if err := s.eval(ctx, s.call("party_sweep", k, ids{},
 		"silence", silence.Milliseconds(),
 		"gap", gap.Milliseconds(),
-		"count", sweptParties))
-	if err != nil {
+		"count", sweptParties), &parties, &due); err != nil {
 		return 0, nil, err
 	}
-	due, err := listOf(reply, 1)
-	if err != nil {
-		return 0, nil, err
-	}
-	var in replied
-	parties, ofParties := in.number(due[0]), in.texts(due[1:])
-	if in.err != nil {
-		return 0, nil, in.err
-	}
-	found, err := stepAbreast(ofParties, func(id string) (SilentMembers, error) {
-		reply, err := s.run(ctx, s.call(partySilentScript, k, ids{ofParty: id},
+	found, err := stepAbreast(due, func(id string) (one SilentMembers, err error) {
+		one.Party = id
+		err = s.eval(ctx, s.call("party_silent", k, ids{ofParty: id},
 			"id", id,
 			"silence", silence.Milliseconds(),
-			"again", silentAgain.Milliseconds()))
-		if err != nil {
-			return SilentMembers{}, err
-		}
-		players, err := listOf(reply, 0)
-		if err != nil {
-			return SilentMembers{}, err
-		}
-		var in replied
-		return SilentMembers{Party: id, Players: in.texts(players)}, in.err
+			"again", silentAgain.Milliseconds()), &one.Players)
+		return one, err
 	})
 	silent = slices.DeleteFunc(found, func(one SilentMembers) bool { return len(one.Players) == 0 })
 	return parties, silent, err
@@ -342,26 +300,21 @@ func (s *Store) SweepParties(
 
 // FindParties lists the projects that have parties.
 func (s *Store) FindParties(ctx context.Context) ([]string, error) {
-	return s.having(ctx, keys.parties)
-}
-
-// having lists the projects that have a key.
-func (s *Store) having(ctx context.Context, key func(keys) string) ([]string, error) {
 	projects, err := s.Projects(ctx)
 	if err != nil {
 		return nil, err
 	}
-	found := make([]*redis.IntCmd, len(projects))
-	_, err = s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for i, project := range projects {
-			found[i] = p.Exists(ctx, key(keysOf(project)))
-		}
-		return nil
+	return s.having(ctx, projects, keys.parties)
+}
+
+// having returns the projects that have a key.
+func (s *Store) having(ctx context.Context, projects []string, key func(keys) string) (have []string, err error) {
+	found, err := forEach(ctx, s.redis, projects, func(p redis.Pipeliner, project string) *redis.IntCmd {
+		return p.Exists(ctx, key(keysOf(project)))
 	})
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, err
 	}
-	var have []string
 	for i, project := range projects {
 		if found[i].Val() > 0 {
 			have = append(have, project)

@@ -52,7 +52,7 @@ func (c *creation) playerAt(number string) string {
 			return names[n-1]
 		}
 	}
-	return c.owner
+	return c.Ticket.GetOwner()
 }
 
 // pausedMark begins such a verdict, and absentMark the verdict for a party's member that was not heard of since.

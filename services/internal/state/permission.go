@@ -11,20 +11,21 @@ import (
 	"matchmaker.dev/services/internal/platform/catalog"
 )
 
-// rights are the permissions of an account in Redis.
+// rights are the permissions of an account in Redis. Each is a list with spaces between. Keys are patterns: of all
+// projects, or with "mm:" before of no project.
 type rights struct {
 	// scripts are the scripts that the account runs. The commands that they call are read from their text.
-	scripts []lazyScript
+	scripts string
 	// calls are the commands that the account calls without a script.
 	calls string
 	// reads and adds are the keys that the account reads and writes without a script. own are keys for which it also has
 	// ownCalls, which would overwrite other keys.
-	reads, adds, own []string
+	reads, adds, own string
 	// raises: the account writes the schema.
 	raises bool
 	// writes are the keys that scripts only write, consults the keys that they only read, and changes the keys that they
 	// read and write.
-	writes, changes, consults []string
+	writes, changes, consults string
 }
 
 // every makes patterns for the keys of all projects.
@@ -33,149 +34,114 @@ const every = keys("mm:{*}:")
 // ownCalls are the commands that an account calls for keys of its own.
 const ownCalls = "+set +get +pttl +pexpire"
 
-// anyID stands for the id in a key.
-const anyID = "*"
-
 // The keys of each part of a project's state.
-func feedKeys() []string    { return []string{every.feed()} }
-func historyKeys() []string { return []string{every.history()} }
-func counters() []string    { return []string{every.feedSeq(), every.historySeq(), every.streams()} }
-
-func limits() []string { return []string{every.rates(), every.players(anyID)} }
-
-func tickets() []string {
-	return []string{every.ticket(anyID), every.waiting(), every.resolved(), every.results(), every.outcome(anyID),
-		every.outcomes()}
-}
-
-func matchKeys() []string {
-	return []string{every.match(anyID), every.claims(), every.outbox(), every.ended(), every.credit(), every.served()}
-}
-
-func awaiting() []string { return []string{every.result(anyID), every.awaited(), every.running()} }
-
-func played() []string {
-	return append(awaiting(), every.ratings(), every.rated(), every.boards(), every.board(anyID), every.steps())
-}
-
-func fillings() []string {
-	return []string{every.backfill(anyID), every.joining(anyID), every.joined(anyID), every.backfills(),
-		every.backfillSizes(), every.joins()}
-}
+const (
+	events    = "feed history "
+	counters  = "feed_seq history_seq stream_bytes "
+	buckets   = "rates players:* "
+	larges    = "large_sizes large_players "
+	results   = "t:* waiting resolved results o:* outcomes " + larges
+	matches   = "m:* claims outbox ended hosting_windows served deallocations "
+	awaiting  = "r:* awaited running "
+	played    = awaiting + "ratings rated boards board:* steps "
+	fillings  = "bf:* bm:* bj:* backfills backfill_sizes joins "
+	searching = "mm:projects t:* waiting resolved results " + larges + "pa:* by_player keys:* m:* claims pauses:* last_seen "
+)
 
 // permissions are the rights of each account. Services have no other rights in Redis.
 func permissions() map[string]rights {
-	events := slices.Concat(feedKeys(), historyKeys())
 	return map[string]rights{
 		catalog.Ticket: {
-			scripts: []lazyScript{projectAddScript, ticketCreateScript, ticketDeleteScript, acceptanceAnswerScript,
-				ticketHearScript, expireUnheardScript, rateAllowScript, rateChargeScript, resultPutScript, resultForgetScript,
-				standingPutScript},
+			scripts: "project_add ticket_create ticket_delete acceptance_answer ticket_hear expire_unheard rate_allow " +
+				"rate_charge result_put result_forget standing_put",
 			calls: "get mget hget hmget hkeys hgetall hexists smembers exists zrange zrevrange zrevrank zcount zcard zscore",
 			// Configs say why a ticket waits.
-			reads: []string{every.outcome(anyID), every.waits(), every.report(anyID), every.configs(), every.revisions(),
-				every.feedName(), every.joins(), every.ended(), every.deallocations()},
+			reads:  "o:* report* configs revisions feed_name joins ended deallocations",
 			writes: events,
 			// Scripts check whether the settings have changed since the ticket was decided, and which queues are served.
-			consults: []string{every.settings(), every.queues()},
+			consults: "settings queues",
 			// Matches and claims have the answers of players to a match.
-			changes: slices.Concat(counters(), limits(), []string{global.projects(), every.ticket(anyID), every.waiting(),
-				every.resolved(), every.large(), every.largePlayers(), every.results(), every.party(anyID), every.byPlayer(),
-				every.idempotency(anyID),
-				every.match(anyID), every.claims(), every.pauses(anyID), every.signs(), every.signSweeps()}, played()),
+			changes: counters + buckets + searching + "idle_sweeps " + played,
 		},
 		catalog.Config: {
-			scripts: []lazyScript{projectAddScript, configPutScript, configDeleteScript, configResealScript,
-				settingsPutScript, webhookNoteScript, eventAppendScript, rateAllowScript, rateChargeScript},
+			scripts: "project_add config_put config_delete config_reseal settings_put webhook_note event_append rate_allow " +
+				"rate_charge",
 			calls:  "hget hgetall hmget zrange smembers exists hdel xrevrange" + before,
-			reads:  []string{every.functions()},
-			own:    []string{every.simulation(anyID)},
-			writes: historyKeys(),
-			changes: []string{global.projects(), every.configs(), every.revisions(), every.revision(), every.configNames(),
-				every.configChanges(), every.configHistory(), every.settings(), every.webhooks(), every.queues(),
-				every.audit(), every.unserved(), every.rates(), every.historySeq(), every.streams()},
+			reads:  "functions",
+			own:    "sim:*",
+			writes: "history",
+			changes: "mm:projects configs revisions revision config_names config_changes config_history settings webhooks queues " +
+				"audit unserved rates history_seq stream_bytes",
 		},
 		catalog.Registry: {
-			scripts: []lazyScript{projectAddScript, functionPutScript, moduleNoteScript, moduleTakeScript, rateAllowScript,
-				rateChargeScript},
-			calls: "smembers hget hgetall hmget zrange zrem",
+			scripts: "project_add function_put module_note module_take rate_allow rate_charge",
+			calls:   "smembers hget hgetall hmget zrange zrem",
 			// Configs name uploads, which are kept for them. Reports say how the matches of a canary are.
-			reads: []string{every.configs(), every.revisions(), every.report(anyID)},
-			changes: []string{global.projects(), every.functions(), every.unused(), every.rates(), every.historySeq(),
-				every.streams()},
-			writes: append(historyKeys(), every.audit()),
+			reads:   "configs revisions report*",
+			changes: "mm:projects functions unused rates history_seq stream_bytes",
+			writes:  "history audit",
 		},
 		catalog.Runner: {
 			// It names a feed that has no name, and changes none.
 			calls: "smembers hgetall hmget zscan xread mget setnx",
-			reads: slices.Concat([]string{global.projects(), every.functions(), every.ticket(anyID), every.waiting(),
-				every.large(), every.backfill(anyID), every.backfills(), every.backfillSizes()},
-				feedKeys(), []string{every.feedName(), every.feedSeq()}),
-			adds: []string{every.feedName()},
+			reads: "mm:projects functions t:* waiting large_sizes bf:* backfills backfill_sizes feed feed_name feed_seq",
+			adds:  "feed_name",
 		},
 		catalog.Director: {
 			raises: true,
-			scripts: []lazyScript{
-				directorHeartbeatScript, directorLeaseScript, matchClaimScript, matchReleaseScript,
-				acceptanceEndScript, matchAssignScript,
-				backfillDeleteScript,
-				expireWaitingScript, expireUnservedScript, expireResultsScript, expireMatchesScript,
-				historyPublishedScript,
-				expireOutcomesScript, feedTrimScript, projectListScript, waitsPutScript, reportPutScript,
-				configForgetScript, resultSweepScript, ratingsExpireScript,
-			},
+			scripts: "director_heartbeat director_lease match_claim match_release acceptance_end match_assign backfill_delete " +
+				"expire_waiting expire_unserved expire_results expire_matches history_published expire_outcomes feed_trim " +
+				"project_list report_put config_forget result_sweep ratings_expire",
 			calls: "smembers scan zscan zremrangebyscore get mget hget hgetall hmget hstrlen zadd zcard zcount zrange zrem " +
 				"zrandmember xrange hrandfield exists" + before,
 			// It looks for projects by the keys that exist.
-			reads:  []string{every.configs(), every.functions(), every.unused(), every.settings()},
-			writes: feedKeys(),
-			changes: slices.Concat(counters(), historyKeys(), tickets(), matchKeys(), fillings(), played(), []string{
-				every.deallocations(),
-				every.large(), every.largePlayers(), every.byPlayer(), every.lease(), every.published(), every.waits(),
-				every.report(anyID), every.pauses(anyID),
-				every.unserved(), every.configChanges(), every.configHistory(), every.audit(), global.projects(),
-				global.directors()}),
+			reads:  "configs functions unused settings",
+			writes: "feed",
+			changes: counters + "history " + results + matches + fillings + played + "by_player lease published report* " +
+				"pauses:* unserved config_changes config_history audit mm:projects mm:directors",
 			// Scripts check whether the config has changed since the match was made, and which queues are served.
-			consults: []string{every.revisions(), every.queues()},
+			consults: "revisions queues",
 		},
 		catalog.Allocator: {
-			scripts: []lazyScript{allocationBeginScript, allocationLeaseScript,
-				matchAssignScript, matchReleaseScript, matchServerScript,
-				hostingRefuseScript, deallocationClaimScript, deallocationFinishScript},
-			calls:  "smembers hget hmget zrange",
-			reads:  []string{global.projects()},
-			writes: events,
-			changes: slices.Concat(counters(), tickets(), matchKeys(), fillings(), awaiting(), []string{
-				every.deallocations(), every.large(), every.largePlayers()}),
+			scripts: "allocation_begin allocation_lease match_assign match_release match_server hosting_refuse " +
+				"deallocation_claim deallocation_finish",
+			calls:   "smembers hget hmget zrange",
+			reads:   "mm:projects",
+			writes:  events,
+			changes: counters + results + matches + fillings + awaiting,
 		},
 		catalog.Party: {
-			scripts: []lazyScript{projectAddScript, partyPutScript, partyHearScript, partySweepScript, partySilentScript,
-				ticketCreateScript, ticketDeleteScript, ticketHearScript, ticketForgetScript, rateAllowScript, resultForgetScript,
-				standingForgetScript, auditAppendScript},
+			scripts: "project_add party_put party_hear party_sweep party_silent ticket_create ticket_delete ticket_hear " +
+				"ticket_forget rate_allow result_forget standing_forget audit_append",
 			// It looks for what is stored of a player in all keys.
-			calls:  "smembers hget hmget hgetall hkeys hvals exists scan pttl hdel zrem zrange zscore zrevrank",
-			reads:  []string{every.outcome(anyID), every.backfill(anyID), every.joining(anyID), every.webhooks()},
-			adds:   []string{every.webhooks()},
-			writes: events,
-			changes: slices.Concat(counters(), limits(), []string{global.projects(), every.ticket(anyID), every.waiting(),
-				every.resolved(), every.large(), every.largePlayers(), every.results(), every.party(anyID), every.parties(),
-				every.partyPlayers(),
-				every.partyCodes(), every.partySweeps(), every.byPlayer(), every.idempotency(anyID), every.match(anyID),
-				every.claims(), every.pauses(anyID), every.signs(), every.audit()}, played()),
-			consults: []string{every.settings(), every.queues()},
+			calls:    "smembers hget hmget hgetall hkeys hvals exists scan pttl hdel zrem zrange zscore zrevrank",
+			reads:    "o:* bf:* bm:* webhooks",
+			adds:     "webhooks",
+			writes:   events,
+			changes:  counters + buckets + searching + "parties party_players party_codes party_sweeps audit " + played,
+			consults: "settings queues",
 		},
 		catalog.Backfill: {
-			scripts: []lazyScript{projectAddScript, backfillCreateScript, backfillReplaceScript, backfillApproveScript,
-				backfillDeleteScript, matchAssignScript, matchReleaseScript, ticketAssignScript, rateAllowScript, rateChargeScript},
+			scripts: "project_add backfill_create backfill_replace backfill_approve backfill_delete match_assign " +
+				"match_release ticket_assign rate_allow rate_charge",
 			calls:  "hget hmget hstrlen hlen mget zrange zrevrank zscore zcount",
-			reads:  []string{every.functions(), every.feedName()},
+			reads:  "functions feed_name",
 			writes: events,
 			// An approval ends matches.
-			changes: slices.Concat(counters(), tickets(), matchKeys(), fillings(), awaiting(), []string{global.projects(),
-				every.large(),
-				every.largePlayers(), every.deallocations(), every.rates()}),
+			changes: counters + results + matches + fillings + awaiting + "mm:projects rates",
 		},
 	}
+}
+
+// patternsOf returns the patterns of lists of keys.
+func patternsOf(lists ...string) (patterns []string) {
+	for _, name := range strings.Fields(strings.Join(lists, " ")) {
+		if !strings.HasPrefix(name, string(global)) {
+			name = string(every) + name
+		}
+		patterns = append(patterns, name)
+	}
+	return patterns
 }
 
 // before has the commands that only the previous version calls: both run side by side in an upgrade, and the servers
@@ -218,25 +184,25 @@ func rulesOf(all ...rights) string {
 		if r.raises {
 			schema = "+get +set"
 		}
-		for _, key := range r.own {
+		for _, key := range patternsOf(r.own) {
 			own = append(own, "~"+key)
 		}
 		for _, command := range strings.Fields(connecting + " " + r.calls) {
 			commands[command] = true
 		}
-		for _, s := range r.scripts {
-			for _, match := range redisCall.FindAllStringSubmatch(s().source, -1) {
+		for _, name := range strings.Fields(r.scripts) {
+			for _, match := range redisCall.FindAllStringSubmatch(scripts()[name]().source, -1) {
 				commands[strings.ToLower(match[1])] = true
 			}
 		}
-		for _, key := range slices.Concat(r.reads, r.changes, r.consults) {
+		for _, key := range patternsOf(r.reads, r.changes, r.consults) {
 			reads[key] = true
 		}
-		for _, key := range slices.Concat(r.adds, r.writes, r.changes) {
+		for _, key := range patternsOf(r.adds, r.writes, r.changes) {
 			writes[key] = true
 		}
 		// Redis runs a script only if the user has all rights on the keys that the call names.
-		for _, key := range slices.Concat(r.writes, r.changes, r.consults) {
+		for _, key := range patternsOf(r.writes, r.changes, r.consults) {
 			scriptKeys[key] = true
 		}
 	}

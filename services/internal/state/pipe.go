@@ -157,19 +157,6 @@ func (s *Store) runShared(ctx context.Context, project string, c call) (any, err
 	return cmd.Val(), nil
 }
 
-// runAllShared runs scripts as runShared does. After an error it returns the replies before it.
-func (s *Store) runAllShared(ctx context.Context, project string, calls []call) ([]any, error) {
-	replies := make([]any, 0, len(calls))
-	for _, c := range calls {
-		reply, err := s.runShared(ctx, project, c)
-		if err != nil {
-			return replies, err
-		}
-		replies = append(replies, reply)
-	}
-	return replies, nil
-}
-
 // readShared reads fields of a hash in a round trip shared with other callers.
 func (s *Store) readShared(ctx context.Context, project, key string, fields ...string) ([]any, error) {
 	cmd := hmget(ctx, key, fields...)

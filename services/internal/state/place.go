@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"google.golang.org/protobuf/proto"
-
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/match/assignment"
 )
@@ -93,12 +91,9 @@ func (s *Store) matches(ctx context.Context, k keys, ids []string, asking bool) 
 		if !is || isAsking(row[0]) != asking {
 			return nil
 		}
-		m := new(pb.Match)
-		if err := proto.Unmarshal([]byte(body), m); err != nil {
-			return corrupt("match", err)
-		}
+		m, err := parse[pb.Match]("match", body)
 		all = append(all, m)
-		return nil
+		return err
 	}, "s", "b")
 	return all, err
 }

@@ -40,11 +40,11 @@ func (s *Store) keepListed(ctx context.Context, project string) error {
 // written, which are in another slot of a cluster. Errors: Invalid when the system has too many projects without this
 // one.
 func (s *Store) addProject(ctx context.Context, project string) error {
-	verdict, err := s.run(ctx, s.call(projectAddScript, global, ids{},
+	var verdict string
+	if err := s.eval(ctx, s.call("project_add", global, ids{},
 		"project", project,
 		"limit", s.limits.Projects,
-		"may_create", s.mayAdd(ctx, global, keysOf(project))))
-	if err != nil {
+		"may_create", s.mayAdd(ctx, global, keysOf(project))), &verdict); err != nil {
 		return err
 	}
 	if verdict == "short" {

@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/redis/go-redis/v9"
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -32,38 +30,30 @@ func (s *Store) PutSettings(ctx context.Context, project string, p *pb.ProjectSe
 	if err := s.addProject(ctx, project); err != nil {
 		return err
 	}
-	reply, err := s.run(ctx, s.call(settingsPutScript, keysOf(project), ids{},
+	var verdict string
+	if err := s.eval(ctx, s.call("settings_put", keysOf(project), ids{},
 		"body", body,
 		"expected", expectation(expected),
 		"may_create", s.mayAdd(ctx, keysOf(project)),
 		"names", names,
-		"audited", encodeChange(&pb.Change{Kind: "settings", Action: "put", By: p.GetChangedBy()})))
-	if err != nil {
+		"audited", encodeChange(&pb.Change{Kind: "settings", Action: "put", By: p.GetChangedBy()})),
+		&verdict, &p.Revision, &p.Changed); err != nil {
 		return err
 	}
-	r, err := listOf(reply, 2)
-	if err != nil {
-		return err
-	}
-	switch r[0] {
-	case int64(-1):
+	switch verdict {
+	case "short":
 		return shortOfMemory(nil)
-	case int64(0):
+	case "changed":
 		return problem.New(problem.ETagMismatch, "the settings were changed by someone else: get them again, then put")
 	}
-	var in replied
-	p.Revision, p.Changed = in.number(r[0]), in.number(r[1])
-	return in.err
+	return nil
 }
 
 // Settings reads the settings of a project. A project that never set any has settings of revision 0.
 func (s *Store) Settings(ctx context.Context, project string) (*pb.ProjectSettings, error) {
-	text, err := s.redis.HGet(ctx, keysOf(project).settings(), "b").Result()
-	if errors.Is(err, redis.Nil) {
-		return new(pb.ProjectSettings), nil
-	}
+	text, err := textOf(s.redis.HGet(ctx, keysOf(project).settings(), "b"))
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, err
 	}
 	return parseSettings(text)
 }
@@ -89,22 +79,18 @@ func (s *Store) SettingsHistory(ctx context.Context, project string) ([]*pb.Proj
 	return all, nil
 }
 
-// parseSettings reads settings as settings_put.lua writes them.
+// parseSettings reads settings as settings_put.lua writes them; "" is settings of revision 0.
 func parseSettings(text string) (*pb.ProjectSettings, error) {
+	if text == "" {
+		return new(pb.ProjectSettings), nil
+	}
 	parts := strings.SplitN(text, " ", 3)
 	if len(parts) != 3 {
 		return nil, corrupt("settings of a project", errors.New("revision and time are missing"))
 	}
+	var in replied
 	p := new(pb.ProjectSettings)
-	if err := proto.Unmarshal([]byte(parts[2]), p); err != nil {
-		return nil, corrupt("settings of a project", err)
-	}
-	var err error
-	if p.Revision, err = strconv.ParseInt(parts[0], 10, 64); err == nil {
-		p.Changed, err = strconv.ParseInt(parts[1], 10, 64)
-	}
-	if err != nil {
-		return nil, corrupt("settings of a project", fmt.Errorf("revision or time is not a number: %w", err))
-	}
-	return p, nil
+	in.message(parts[2], p)
+	p.Revision, p.Changed = in.digits(parts[0]), in.digits(parts[1])
+	return p, in.err
 }

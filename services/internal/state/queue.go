@@ -57,13 +57,3 @@ func queueField(queue string) []byte {
 	field, _ := proto.Marshal(&pb.Backfill{Queue: &queue}) // callers have checked that it is UTF-8
 	return field
 }
-
-// parseQueueField is the inverse of queueField.
-func parseQueueField(field any) (*string, error) {
-	text, _ := field.(string)
-	b := new(pb.Backfill)
-	if err := proto.Unmarshal([]byte(text), b); err != nil {
-		return nil, corrupt("queue of a backfill ticket", err)
-	}
-	return b.Queue, nil
-}

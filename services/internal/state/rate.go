@@ -58,15 +58,12 @@ func (s *Store) AllowN(ctx context.Context, project, name string, rate Rate, n i
 	if interval == 0 {
 		return nil
 	}
-	reply, err := s.run(ctx, s.call(rateAllowScript, keysOf(project), ids{},
+	var after uint64
+	err := s.eval(ctx, s.call("rate_allow", keysOf(project), ids{},
 		"bucket", name,
 		"interval", interval,
 		"burst", burst,
-		"number", min(n, rate.Burst)))
-	if err != nil {
-		return err
-	}
-	after, err := positionOf(reply)
+		"number", min(n, rate.Burst)), &after)
 	if err != nil || after == 0 {
 		return err
 	}
@@ -89,14 +86,10 @@ func (s *Store) Charge(
 		return 0, 0, nil
 	}
 	perUsed := float64(b.Window) / float64(b.Amount)
-	reply, err := s.run(ctx, s.call(rateChargeScript, keysOf(project), ids{},
+	var untilFull uint64
+	if err := s.eval(ctx, s.call("rate_charge", keysOf(project), ids{},
 		"bucket", name,
-		"amount", int64(float64(max(0, used).Microseconds())*perUsed)))
-	if err != nil {
-		return 0, 0, err
-	}
-	untilFull, err := positionOf(reply)
-	if err != nil {
+		"amount", int64(float64(max(0, used).Microseconds())*perUsed)), &untilFull); err != nil {
 		return 0, 0, err
 	}
 	missing := time.Duration(untilFull) * time.Microsecond

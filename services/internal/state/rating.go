@@ -113,12 +113,9 @@ func IsProvisional(rule *pb.RatingRule, r rating.Rating) bool {
 
 // RatingsOf reads a player's ratings.
 func (s *Store) RatingsOf(ctx context.Context, project, player string) ([]PlayerRating, error) {
-	stored, err := s.redis.HGet(ctx, keysOf(project).ratings(), player).Result()
-	if errors.Is(err, redis.Nil) {
-		return nil, nil
-	}
+	stored, err := textOf(s.redis.HGet(ctx, keysOf(project).ratings(), player))
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, err
 	}
 	return ParseRatings(stored)
 }

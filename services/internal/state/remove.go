@@ -25,10 +25,10 @@ func (s *Store) WithdrawProject(ctx context.Context, project string) error {
 }
 
 func (s *Store) seizeLease(ctx context.Context, project string) error {
-	_, err := s.run(ctx, s.call(leaseSeizeScript, keysOf(project), ids{},
+	return s.eval(ctx, s.call("director_lease", keysOf(project), ids{},
 		"owner", remover,
-		"duration", seizeHold.Milliseconds()))
-	return err
+		"duration", seizeHold.Milliseconds(),
+		"seizes", "1"))
 }
 
 // RemoveProject deletes the state of a project that was withdrawn, in small steps, and its name. It may be repeated. It
@@ -37,7 +37,7 @@ func (s *Store) seizeLease(ctx context.Context, project string) error {
 func (s *Store) RemoveProject(ctx context.Context, project string) (deleted int, err error) {
 	k := keysOf(project)
 	// Delete what is counted before its counters: a new project of the same name must not continue them.
-	n, err := s.redis.Unlink(ctx, k.streams(), k.results()).Result()
+	n, err := s.redis.Unlink(ctx, k.streamBytes(), k.results()).Result()
 	if err != nil {
 		return 0, unavailable(err)
 	}

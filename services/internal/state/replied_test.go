@@ -17,7 +17,6 @@ func TestRepliesOfAnotherShapeAreErrors(t *testing.T) {
 		"a text for a number": func(r *replied) { r.number("1") },
 		"a list for a text":   func(r *replied) { r.text([]any{}) },
 		"one of several":      func(r *replied) { r.texts([]any{"a", int64(1)}) },
-		"a text for a flag":   func(r *replied) { r.flag("1") },
 		"no digits":           func(r *replied) { r.digits("1x") },
 	} {
 		var bad replied
@@ -29,13 +28,34 @@ func TestRepliesOfAnotherShapeAreErrors(t *testing.T) {
 			t.Errorf("%s: the first error is not kept", name)
 		}
 	}
-	if _, err := allocationOf([]any{int64(1), int64(1)}); err == nil {
+	if _, _, err := allocationOf([]any{int64(1), int64(1)}); err == nil {
 		t.Error("an allocation")
-	}
-	if _, _, _, err := parseEnds([]any{int64(1), int64(1), int64(1)}); err == nil {
-		t.Error("ends")
 	}
 	if _, err := endedOf(new(Ending), []any{int64(1), "", ""}); err == nil {
 		t.Error("an end")
+	}
+	var text string
+	var number int64
+	var rest []string
+	for _, good := range []any{[]any{"ok", int64(2)}, []any{"ok", int64(2), "a", "b"}, []any{"refused"}, "refused"} {
+		if err := parseReply(good, &text, &number, &rest); err != nil {
+			t.Errorf("%v: %v", good, err)
+		}
+	}
+	for _, bad := range []any{[]any{"ok"}, "ok", nil, []any{}, []any{nil, int64(2)}, []any{"ok", "2"},
+		[]any{"ok", int64(2), int64(3)}, []any{int64(2)}} {
+		if err := parseReply(bad, &text, &number, &rest); err == nil {
+			t.Errorf("%v is read", bad)
+		}
+	}
+	if err := parseReply([]any{"a", int64(1), "more"}, &text, &number); err == nil {
+		t.Error("more than was asked for is read")
+	}
+	var position uint64
+	if err := parseReply(int64(-1), &position); err == nil {
+		t.Error("a position below zero is read")
+	}
+	if err := parseReply("a", &rest); err == nil {
+		t.Error("a text is read as a list")
 	}
 }

@@ -22,11 +22,17 @@ type ReportKeep struct {
 func (s *Store) PutReport(
 	ctx context.Context, project string, epoch uint64, slot int64, body *pb.ReportSlot, keep ReportKeep,
 ) error {
+	return s.putReport(ctx, project, epoch, slot, body, keep)
+}
+
+func (s *Store) putReport(
+	ctx context.Context, project string, epoch uint64, slot int64, body proto.Message, keep ReportKeep,
+) error {
 	raw, err := proto.Marshal(body)
 	if err != nil {
 		return corrupt("report", err)
 	}
-	_, err = s.run(ctx, s.call(reportPutScript, keysOf(project), ids{ofSpan: keep.Span},
+	err = s.eval(ctx, s.call("report_put", keysOf(project), ids{ofSpan: keep.Span},
 		"epoch", epoch,
 		"slot", slot,
 		"body", raw,
@@ -60,11 +66,9 @@ func (s *Store) Report(
 		if !is {
 			continue
 		}
-		one := new(pb.ReportSlot)
-		if err := proto.Unmarshal([]byte(body), one); err != nil {
-			return nil, 0, corrupt("report", err)
+		if stored[slots[i]], err = parse[pb.ReportSlot]("report", body); err != nil {
+			return nil, 0, err
 		}
-		stored[slots[i]] = one
 		bytes += len(body)
 	}
 	return stored, bytes, nil

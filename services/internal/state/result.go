@@ -107,21 +107,17 @@ func playedFields() []string { return []string{"a", "p", "c", "b", "v", "y"} }
 // playedOf reads a match; nil when no result of it is awaited.
 func playedOf(id string, row []any) (*Played, error) {
 	var in replied
-	record, stored, body := in.text(row[0]), in.text(row[1]), in.text(row[3])
-	if record == "" {
+	stored := in.text(row[1])
+	if row[0] == nil {
 		return nil, in.err
 	}
 	m := &Played{ID: id, Awaited: new(pb.Awaited), Created: time.UnixMilli(in.digits(row[2])).UTC(), stored: stored,
 		version: cmp.Or(in.text(row[4]), "0"), Missed: row[5] != nil}
-	if err := proto.Unmarshal([]byte(record), m.Awaited); err != nil {
-		return nil, corrupt("match "+id, err)
-	}
+	in.message(row[0], m.Awaited)
 	m.Due = m.Created.Add(time.Duration(m.GetTime()) * time.Millisecond)
 	if row[3] != nil {
 		m.Result = new(pb.MatchResult)
-		if err := proto.Unmarshal([]byte(body), m.Result); err != nil {
-			return nil, corrupt("result of match "+id, err)
-		}
+		in.message(row[3], m.Result)
 	}
 	for ticket := range strings.SplitSeq(stored, "\f") {
 		lines := strings.Split(ticket, "\n")
@@ -174,19 +170,18 @@ func (s *Store) ReadResult(ctx context.Context, project, id string, players []st
 	}
 	var in replied
 	row := in.row(match)
-	basis := &ResultBasis{Settings: new(pb.ProjectSettings), Ratings: make(map[string]string, len(players)),
-		Boards: boards.Val()}
+	basis := &ResultBasis{Ratings: make(map[string]string, len(players)), Boards: boards.Val()}
 	rated := make([]any, len(players))
 	if len(players) > 0 {
 		rated = in.row(ratings)
 	}
 	text := in.text(in.row(settings)[0])
-	err := in.err
-	if err == nil && text != "" {
-		basis.Settings, err = parseSettings(text)
+	if in.err != nil {
+		return nil, unavailable(in.err)
 	}
-	if err != nil {
-		return nil, unavailable(err)
+	var err error
+	if basis.Settings, err = parseSettings(text); err != nil {
+		return nil, err
 	}
 	if basis.Played, err = playedOf(id, row); err != nil {
 		return nil, err
@@ -228,7 +223,7 @@ func (s *Store) PutResult(
 		event.Reason, event.Outcome, leavers = "corrected", nil, nil
 	}
 	k, rank := keysOf(project), m.ranking()
-	c := s.call(resultPutScript, k, ids{ofMatch: m.ID},
+	c := s.call("result_put", k, ids{ofMatch: m.ID},
 		"match_id", m.ID,
 		"read", m.version,
 		"body", body,
@@ -253,11 +248,11 @@ func (s *Store) PutResult(
 		c.args = append(c.args, one.Player, one.Read, one.Ratings, stepsOf(m.ID, m.Result, one.Player),
 			stepsOf(m.ID, result, one.Player), values)
 	}
-	reply, err := s.runShared(ctx, project, c)
-	if err != nil {
+	var verdict string
+	if err := s.evalShared(ctx, project, c, &verdict); err != nil {
 		return false, err
 	}
-	switch reply {
+	switch verdict {
 	case "ok":
 		return true, nil
 	case "gone":
@@ -289,38 +284,29 @@ func (s *Store) SweepResults(ctx context.Context, project string, limit int) (mi
 		return 0, false, err
 	}
 	if len(due) > 0 {
-		c := s.call(resultSweepScript, k, ids{},
+		c := s.call("result_sweep", k, ids{},
 			"memory", ResultMemory.Milliseconds())
 		for _, id := range due {
 			c.keys = append(c.keys, k.result(id))
 			c.args = append(c.args, id, s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_RESULT, Match: id, Reason: "missing"}))
 		}
-		reply, err := s.run(ctx, c)
-		if err != nil {
+		if err := s.eval(ctx, c, &missing); err != nil {
 			return 0, false, err
 		}
-		n, err := positionOf(reply)
-		if err != nil {
-			return 0, false, err
-		}
-		missing = int(n)
 	}
 	boards, err := s.Boards(ctx, project)
 	if err != nil {
 		return missing, false, err
 	}
-	c := s.call(ratingsExpireScript, k, ids{},
+	c := s.call("ratings_expire", k, ids{},
 		"age", s.ratingAge().Milliseconds(),
 		"limit", limit)
 	for _, board := range boards {
 		c.keys = append(c.keys, k.board(board))
 	}
-	reply, err := s.run(ctx, c)
-	if err != nil {
-		return missing, false, err
-	}
-	forgotten, err := positionOf(reply)
-	return missing, len(due) == limit || int(forgotten) == limit, err
+	var forgotten int
+	err = s.eval(ctx, c, &forgotten)
+	return missing, len(due) == limit || forgotten == limit, err
 }
 
 // RunningMatch returns the match that a player plays, which has no result yet; nil for none. One whose server renews
@@ -345,8 +331,7 @@ func (s *Store) RunningMatch(ctx context.Context, project, player string) (*Play
 			return nil, err
 		}
 		if firstOf(server) == nil {
-			_, err := s.run(ctx, s.forgetCall(k, id, player, "", "", nil))
-			return nil, err
+			return nil, s.eval(ctx, s.forgetCall(k, id, player, "", "", nil))
 		}
 	}
 	return m, nil
@@ -360,7 +345,7 @@ func firstOf(row []any) any {
 }
 
 func (s *Store) forgetCall(k keys, id, player, read, tickets string, body []byte) call {
-	return s.call(resultForgetScript, k, ids{ofMatch: id},
+	return s.call("result_forget", k, ids{ofMatch: id},
 		"match_id", id,
 		"player", player,
 		"read", read,
@@ -404,6 +389,6 @@ func (s *Store) ForgetPlayed(ctx context.Context, project, id, player string) (d
 			return false, corrupt("result", err)
 		}
 	}
-	reply, err := s.run(ctx, s.forgetCall(k, id, player, m.stored, strings.Join(tickets, "\f"), body))
-	return flagOf(reply, err)
+	err = s.eval(ctx, s.forgetCall(k, id, player, m.stored, strings.Join(tickets, "\f"), body), &done)
+	return done, err
 }

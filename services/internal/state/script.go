@@ -6,9 +6,10 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
+	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -21,72 +22,17 @@ import (
 //go:embed script
 var sources embed.FS
 
-// Every script, by the name of its file. Each is loaded when it is first used: all of them take 20 ms, and each
-// instance of a function is a process of this binary.
-var (
-	ticketCreateScript   = lazy("ticket_create")
-	ticketDeleteScript   = lazy("ticket_delete")
-	ticketAssignScript   = lazy("ticket_assign")
-	expireWaitingScript  = lazy("expire_waiting")
-	ticketHearScript     = lazy("ticket_hear")
-	ticketForgetScript   = lazy("ticket_forget")
-	expireUnservedScript = lazy("expire_unserved")
-	expireUnheardScript  = lazy("expire_unheard")
-	expireResultsScript  = lazy("expire_results")
-	expireMatchesScript  = lazy("expire_matches")
-	feedTrimScript       = lazy("feed_trim")
-
-	expireOutcomesScript = lazy("expire_outcomes")
-
-	matchClaimScript         = lazy("match_claim")
-	matchAssignScript        = lazy("match_assign")
-	matchReleaseScript       = lazy("match_release")
-	matchServerScript        = lazy("match_server")
-	allocationBeginScript    = lazy("allocation_begin")
-	allocationLeaseScript    = lazy("allocation_lease")
-	hostingRefuseScript      = lazy("hosting_refuse")
-	acceptanceAnswerScript   = lazy("acceptance_answer")
-	acceptanceEndScript      = lazy("acceptance_end")
-	deallocationClaimScript  = lazy("deallocation_claim")
-	deallocationFinishScript = lazy("deallocation_finish")
-
-	backfillCreateScript  = lazy("backfill_create")
-	backfillReplaceScript = lazy("backfill_replace")
-	backfillDeleteScript  = lazy("backfill_delete")
-	backfillApproveScript = lazy("backfill_approve")
-
-	projectAddScript        = lazy("project_add")
-	projectListScript       = lazy("project_list")
-	configPutScript         = lazy("config_put")
-	configDeleteScript      = lazy("config_delete")
-	configForgetScript      = lazy("config_forget")
-	configResealScript      = lazy("config_reseal")
-	settingsPutScript       = lazy("settings_put")
-	webhookNoteScript       = lazy("webhook_note")
-	functionPutScript       = lazy("function_put")
-	historyPublishedScript  = lazy("history_published")
-	moduleNoteScript        = lazy("module_note")
-	moduleTakeScript        = lazy("module_take")
-	directorLeaseScript     = lazy("director_lease")
-	leaseSeizeScript        = lazy("lease_seize")
-	directorHeartbeatScript = lazy("director_heartbeat")
-	eventAppendScript       = lazy("event_append")
-	resultPutScript         = lazy("result_put")
-	resultSweepScript       = lazy("result_sweep")
-	resultForgetScript      = lazy("result_forget")
-	ratingsExpireScript     = lazy("ratings_expire")
-	standingPutScript       = lazy("standing_put")
-	standingForgetScript    = lazy("standing_forget")
-	partyPutScript          = lazy("party_put")
-	partyHearScript         = lazy("party_hear")
-	partySweepScript        = lazy("party_sweep")
-	partySilentScript       = lazy("party_silent")
-	waitsPutScript          = lazy("waits_put")
-	reportPutScript         = lazy("report_put")
-	auditAppendScript       = lazy("audit_append")
-	rateAllowScript         = lazy("rate_allow")
-	rateChargeScript        = lazy("rate_charge")
-)
+// scripts are all scripts, by the names of their files. Each is loaded when it is first used: all of them take 20 ms, and
+// each instance of a function is a process of this binary.
+var scripts = sync.OnceValue(func() map[string]func() *script {
+	files, _ := fs.Glob(sources, "script/*.lua") // the pattern is right
+	all := make(map[string]func() *script, len(files))
+	for _, file := range files {
+		name := strings.TrimSuffix(path.Base(file), ".lua")
+		all[name] = sync.OnceValue(func() *script { return load(name) })
+	}
+	return all
+})
 
 // script is a Lua script. The comment at its top declares its keys and arguments:
 //
@@ -118,11 +64,6 @@ type script struct {
 // allowOOM is the first line of scripts that run when Redis is full. With such a line Redis holds that a script of a
 // cluster uses keys of one slot alone.
 const allowOOM = "#!lua flags=allow-oom\n"
-
-// lazyScript loads a script at its first call.
-type lazyScript func() *script
-
-func lazy(file string) lazyScript { return sync.OnceValue(func() *script { return load(file) }) }
 
 func load(file string) *script {
 	body := source(file)
@@ -247,10 +188,10 @@ type call struct {
 	args   []any
 }
 
-// call prepares a call of a script. named are name, value pairs of the arguments, as a test compares with the header.
-// The caller appends the keys and the arguments that repeat.
-func (s *Store) call(load lazyScript, k keys, of ids, named ...any) call {
-	script := load()
+// call prepares a call of a script. named are name, value pairs of the arguments. A test compares names with the files
+// and their headers. The caller appends the keys and the arguments that repeat.
+func (s *Store) call(name string, k keys, of ids, named ...any) call {
+	script := scripts()[name]()
 	c := call{script: script, keys: make([]string, len(script.keys)), args: make([]any, 0, len(script.args))}
 	for i, key := range script.keys {
 		c.keys[i] = k.named(key, of)
@@ -322,7 +263,10 @@ func (s *Store) run(ctx context.Context, c call) (any, error) {
 func (s *Store) runAll(ctx context.Context, project string, calls []call) ([]any, error) {
 	if len(calls) == 1 {
 		reply, err := s.runShared(context.WithoutCancel(ctx), project, calls[0])
-		return []any{reply}, err
+		if err != nil {
+			return nil, err
+		}
+		return []any{reply}, nil
 	}
 	cmds := make([]*redis.Cmd, len(calls))
 	// Each command has its own error, which is read below.
@@ -348,98 +292,3 @@ func (s *Store) runAll(ctx context.Context, project string, calls []call) ([]any
 
 // isUnknown reports whether Redis does not know a script by its hash.
 func isUnknown(err error) bool { return err != nil && strings.HasPrefix(err.Error(), "NOSCRIPT") }
-
-// listOf returns a script's reply as a list of at least n values.
-func listOf(reply any, n int) ([]any, error) {
-	list, ok := reply.([]any)
-	if !ok || len(list) < n {
-		return nil, fmt.Errorf("state: unexpected reply of a script: %T", reply)
-	}
-	return list, nil
-}
-
-// replied reads values of a reply, and keeps the first error: a value of another shape is an error, never zero. A
-// missing value is nil.
-type replied struct{ err error }
-
-func (r *replied) text(value any) string {
-	text, ok := value.(string)
-	r.check(ok || value == nil, value, "a text")
-	return text
-}
-
-func (r *replied) number(value any) int64 {
-	n, ok := value.(int64)
-	r.check(ok || value == nil, value, "a number")
-	return n
-}
-
-func (r *replied) flag(value any) bool { return r.number(value) == 1 }
-
-// digits reads a number that is stored as a text.
-func (r *replied) digits(value any) int64 {
-	text := r.text(value)
-	if text == "" {
-		return 0
-	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil && r.err == nil {
-		r.err = corrupt("number", err)
-	}
-	return n
-}
-
-// texts reads a list of texts.
-func (r *replied) texts(list []any) []string {
-	all := make([]string, len(list))
-	for i, one := range list {
-		all[i] = r.text(one)
-	}
-	return all
-}
-
-func (r *replied) check(ok bool, value any, expected string) {
-	if !ok && r.err == nil {
-		r.err = fmt.Errorf("state: unexpected reply of Redis: %T for %s", value, expected)
-	}
-}
-
-// flagOf reads the reply of a script that returns a flag.
-func flagOf(reply any, err error) (bool, error) {
-	var in replied
-	is := in.flag(reply)
-	return is, cmp.Or(err, in.err)
-}
-
-// row returns the values of an HMGET or MGET: for each name, a text, or nil where there is none.
-func (r *replied) row(cmd *redis.SliceCmd) []any {
-	names := len(cmd.Args()) - 1
-	if cmd.Name() == "hmget" {
-		names--
-	}
-	row, err := cmd.Result()
-	if err == nil && len(row) != names {
-		err = fmt.Errorf("state: unexpected reply of %s: %d values for %d names", cmd.Name(), len(row), names)
-	}
-	if err != nil {
-		r.err = cmp.Or(r.err, err)
-		return make([]any, names)
-	}
-	r.texts(row)
-	return row
-}
-
-// rowOf reads one row.
-func rowOf(cmd *redis.SliceCmd) ([]any, error) {
-	var in replied
-	row := in.row(cmd)
-	return row, in.err
-}
-
-func positionOf(reply any) (uint64, error) {
-	n, ok := reply.(int64)
-	if !ok || n < 0 {
-		return 0, fmt.Errorf("state: unexpected reply of a script: %T for a position", reply)
-	}
-	return uint64(n), nil
-}

@@ -13,30 +13,20 @@ import (
 	"testing"
 
 	lua "github.com/yuin/gopher-lua"
-	"github.com/yuin/gopher-lua/parse"
+	luaparse "github.com/yuin/gopher-lua/parse"
 )
 
-// scriptsByVariable loads every script as script.go does, by the name of its variable.
-func scriptsByVariable(t *testing.T) map[string]*script {
+// loaded loads every script.
+func loaded(t *testing.T) map[string]*script {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "script.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
+	all := map[string]*script{}
+	for name, load := range scripts() {
+		all[name] = load()
 	}
-	scripts := map[string]*script{}
-	ast.Inspect(file, func(n ast.Node) bool {
-		if v, ok := n.(*ast.ValueSpec); ok && len(v.Values) == 1 && strings.HasSuffix(v.Names[0].Name, "Script") {
-			if text, err := strconv.Unquote(v.Values[0].(*ast.CallExpr).Args[0].(*ast.BasicLit).Value); err == nil {
-				scripts[v.Names[0].Name] = load(text)
-			}
-		}
-		return true
-	})
-	files, err := fs.Glob(sources, "script/*.lua")
-	if err != nil || len(files) != len(scripts) || len(files) < 20 {
-		t.Fatalf("%d variables for %d files, %v", len(scripts), len(files), err)
+	if len(all) < 20 {
+		t.Fatalf("%d scripts", len(all))
 	}
-	return scripts
+	return all
 }
 
 // It also finds names that a script declares and does not use.
@@ -49,7 +39,7 @@ func TestScriptHeadersAreWellFormed(t *testing.T) {
 			return err
 		}
 		text := source(strings.TrimSuffix(strings.TrimPrefix(path, "script/"), ".lua"))
-		if _, err := parse.Parse(strings.NewReader(text), path); err != nil {
+		if _, err := luaparse.Parse(strings.NewReader(text), path); err != nil {
 			t.Errorf("%s is not plain Lua: %v", path, err)
 		}
 		if lines := strings.Count(text, "\n"); lines > 150 {
@@ -94,9 +84,8 @@ func TestScriptHeadersAreWellFormed(t *testing.T) {
 // Scripts that add by a caller's wish, or what can be missing, and no others, are refused when Redis is full. Otherwise
 // a full Redis locks itself: all that frees memory is written under a lease, and a lease needs some.
 func TestScriptsSayWhatTheyDoWhenRedisIsFull(t *testing.T) {
-	adding := []string{"ticketCreateScript", "backfillCreateScript", "projectAddScript", "waitsPutScript",
-		"reportPutScript", "standingPutScript"}
-	for name, s := range scriptsByVariable(t) {
+	adding := []string{"ticket_create", "backfill_create", "project_add", "report_put", "standing_put"}
+	for name, s := range loaded(t) {
 		want := "-- Full: runs\n"
 		if slices.Contains(adding, name) {
 			want = "-- Full: refused\n"
@@ -112,7 +101,7 @@ func TestScriptsSayWhatTheyDoWhenRedisIsFull(t *testing.T) {
 
 // Each call of a script names all arguments, in the header's order.
 func TestCallsNameTheArgumentsOfTheHeader(t *testing.T) {
-	scripts := scriptsByVariable(t)
+	scripts := loaded(t)
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
@@ -133,13 +122,14 @@ func TestCallsNameTheArgumentsOfTheHeader(t *testing.T) {
 			if !ok || method.Sel.Name != "call" {
 				return true
 			}
-			variable, _ := c.Args[0].(*ast.Ident)
-			s := scripts[variable.Name]
+			text, _ := c.Args[0].(*ast.BasicLit)
+			name, _ := strconv.Unquote(text.Value)
+			s := scripts[name]
 			if s == nil {
-				t.Errorf("%s: %s is not a script", positions.Position(c.Pos()), variable.Name)
+				t.Errorf("%s: %s is not a script", positions.Position(c.Pos()), name)
 				return true
 			}
-			calls[variable.Name] = true
+			calls[name] = true
 			var got []string
 			for i := 3; i < len(c.Args); i += 2 {
 				if text, ok := c.Args[i].(*ast.BasicLit); ok {
@@ -166,8 +156,8 @@ func TestCallsNameTheArgumentsOfTheHeader(t *testing.T) {
 func TestScriptsUseOnlyDeclaredNames(t *testing.T) {
 	known := []string{"KEYS", "ARGV", "redis", "unpack", "ipairs", "pairs", "tonumber", "math", "string", "table",
 		"rawget", "_G"}
-	for name, s := range scriptsByVariable(t) {
-		chunk, err := parse.Parse(strings.NewReader(strings.TrimPrefix(s.text, allowOOM)), name)
+	for name, s := range loaded(t) {
+		chunk, err := luaparse.Parse(strings.NewReader(strings.TrimPrefix(s.text, allowOOM)), name)
 		if err != nil {
 			t.Fatal(err)
 		}

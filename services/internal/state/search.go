@@ -1,11 +1,9 @@
 package state
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"strconv"
-	"strings"
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -49,29 +47,14 @@ func (s *Store) StartSearch(
 	if one.party.body, err = partyBody(p); err != nil {
 		return false, 0, nil, err
 	}
-	for {
-		position, verdicts, err := s.create(ctx, project, []*creation{one})
+	for batch := []*creation{one}; ; {
+		position, verdicts, err := s.create(ctx, project, batch)
 		if errors.Is(err, errOtherParty) || errors.Is(err, ErrOtherSettings) {
 			return true, 0, nil, nil
 		}
-		v, said := verdicts[0]
-		switch {
-		case err != nil || !said || v.reason == "":
-			return false, position, nil, err
-		case v.reason == "ended":
-			return false, position, strings.Fields(v.value), nil
-		case v.reason != "older":
-			if v.reason == "unserved" {
-				served, err := s.ServedQueues(ctx, project)
-				return false, position, nil, cmp.Or(err, unservedError(strings.Fields(v.value), served))
-			}
-			return false, position, nil, s.refusal(one, v)
-		}
-		if err := one.mayLook(); err != nil {
-			return false, 0, nil, err
-		}
-		if err := s.lookAt(ctx, project, map[*creation][]string{one: strings.Fields(v.value)}); err != nil {
-			return false, 0, nil, err
+		if again := s.answer(ctx, project, batch, verdicts, err); len(again) == 0 {
+			result := <-one.done
+			return false, position, result.Ended, result.err
 		}
 	}
 }

@@ -77,29 +77,20 @@ func (l *Limits) Validate() error {
 	}
 	_, err := parseReserve(l.Reserve)
 	errs = append(errs, err, l.Configs.Validate())
-	if l.TicketMemory < 0 {
-		errs = append(errs, errors.New("--max-ticket-memory must not be negative"))
-	}
-	if l.BackfillMemory < 0 {
-		errs = append(errs, errors.New("--max-backfill-memory must not be negative"))
-	}
-	if l.Projects < 0 {
-		errs = append(errs, errors.New("--max-projects must not be negative"))
-	}
-	if l.Results < 0 {
-		errs = append(errs, errors.New("--max-results must not be negative"))
-	}
-	if l.Keys < 0 {
-		errs = append(errs, errors.New("--max-keys must not be negative"))
-	}
-	if l.Awaited < 0 || l.Rated < 0 {
-		errs = append(errs, errors.New("--max-awaited and --max-rated must not be negative"))
+	for _, limit := range []struct {
+		flag   string
+		number int
+	}{
+		{"max-ticket-memory", l.TicketMemory}, {"max-backfill-memory", l.BackfillMemory}, {"max-projects", l.Projects},
+		{"max-results", l.Results}, {"max-keys", l.Keys}, {"max-awaited", l.Awaited}, {"max-rated", l.Rated},
+		{"max-waiting", l.Waiting},
+	} {
+		if limit.number < 0 {
+			errs = append(errs, fmt.Errorf("--%s must not be negative", limit.flag))
+		}
 	}
 	if l.RatingAge <= 0 {
 		errs = append(errs, errors.New("--rating-age must be more than 0"))
-	}
-	if l.Waiting < 0 {
-		errs = append(errs, errors.New("--max-waiting must not be negative"))
 	}
 	if l.Backfills < 1 {
 		errs = append(errs, errors.New("--max-backfills must be more than 0"))

@@ -130,31 +130,28 @@ func (s *Store) SetStanding(
 	maps.DeleteFunc(standing.Numbers, func(name string, _ float64) bool {
 		return !slices.ContainsFunc(rules.GetNumbers(), func(n *pb.StandingNumber) bool { return n.GetName() == name })
 	})
-	reply, err := s.run(ctx, s.call(standingPutScript, keysOf(project), ids{},
+	var verdict int
+	err = s.eval(ctx, s.call("standing_put", keysOf(project), ids{},
 		"player", player,
 		"read", stored,
 		"body", FormatRated(ratings, standing),
-		"rated_limit", cmp.Or(s.limits.Rated, math.MaxInt32)))
-	if reply == int64(-1) {
+		"rated_limit", cmp.Or(s.limits.Rated, math.MaxInt32)), &verdict)
+	if verdict < 0 {
 		return standing, false, problem.New(problem.Limited, "too many players of this project have ratings or a standing").
 			Exceeds("max-rated")
 	}
-	done, err = flagOf(reply, err)
-	return standing, done, err
+	return standing, verdict == 1, err
 }
 
 // ForgetOpponent takes a player out of the opponents of others.
 func (s *Store) ForgetOpponent(ctx context.Context, project, player string) error {
-	for cursor := any("0"); ; {
-		reply, err := s.run(ctx, s.call(standingForgetScript, keysOf(project), ids{},
+	for cursor := "0"; ; {
+		err := s.eval(ctx, s.call("standing_forget", keysOf(project), ids{},
 			"player", player,
 			"cursor", cursor,
-			"recent", standingMark+definition.Recent+"\t"))
-		if err != nil {
+			"recent", standingMark+definition.Recent+"\t"), &cursor)
+		if err != nil || cursor == "0" {
 			return err
-		}
-		if cursor = reply; cursor == "0" {
-			return nil
 		}
 		if err := wait.For(ctx, scanPause); err != nil {
 			return err

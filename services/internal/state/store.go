@@ -160,22 +160,19 @@ const answerDelay = time.Second
 // moveDelay is when a caller may try again while a cluster moves the project key by key.
 const moveDelay = 2 * time.Second
 
-// unavailable marks an error of the connection or of Redis itself; nil stays nil.
+// unavailable marks an error of the connection or of Redis itself, once; nil stays nil.
 func unavailable(err error) error {
-	if err == nil {
-		return nil
+	if _, marked := errors.AsType[*problem.Error](err); err == nil || marked {
+		return err
 	}
 	if isFull(err) {
 		return shortOfMemory(err)
 	}
 	if isMoving(err) {
-		e := problem.Wrap(problem.Unavailable, err, "the state of this project is being moved to another server, try again")
-		e.RetryAfter = moveDelay
-		return e
+		return problem.Wrap(problem.Unavailable, err, "the state of this project is being moved to another server, try again").
+			After(moveDelay)
 	}
-	e := problem.Wrap(problem.Unavailable, err, "the state store did not answer, try again")
-	e.RetryAfter = answerDelay
-	return e
+	return problem.Wrap(problem.Unavailable, err, "the state store did not answer, try again").After(answerDelay)
 }
 
 // corrupt is the error of a reply or a stored value that this version does not understand.

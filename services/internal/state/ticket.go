@@ -4,15 +4,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"errors"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
-	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/edge/problem"
@@ -80,12 +77,9 @@ func (t *Ticket) IsGoneFor(player string, service bool) bool {
 
 // TicketsOf reads the listed tickets of a player, the newest first.
 func (s *Store) TicketsOf(ctx context.Context, project, player string) ([]*Ticket, error) {
-	list, err := s.redis.HGet(ctx, keysOf(project).byPlayer(), player).Result()
-	if errors.Is(err, redis.Nil) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, unavailable(err)
+	list, err := textOf(s.redis.HGet(ctx, keysOf(project).byPlayer(), player))
+	if err != nil || list == "" {
+		return nil, err
 	}
 	ids := strings.Fields(list)
 	slices.Reverse(ids)
@@ -127,18 +121,15 @@ func ticketOf(fields []any) (*Ticket, error) {
 	if !ok {
 		return nil, nil
 	}
-	t := &Ticket{Body: new(pb.Ticket)}
-	if err := proto.Unmarshal([]byte(body), t.Body); err != nil {
-		return nil, corrupt("ticket", err)
+	var err error
+	t := &Ticket{Matched: fields[1] == "c"}
+	if t.Body, err = parse[pb.Ticket]("ticket", body); err != nil {
+		return nil, err
 	}
-	t.Matched = fields[1] == "c"
 	if assignment, ok := fields[2].(string); ok && fields[1] == "r" {
-		t.Assignment = new(pb.Assignment)
-		if err := proto.Unmarshal([]byte(assignment), t.Assignment); err != nil {
-			return nil, corrupt("assignment", err)
-		}
+		t.Assignment, err = parse[pb.Assignment]("assignment", assignment)
 	}
-	return t, nil
+	return t, err
 }
 
 // ticketsWithResults reads the tickets that have a result, without what its outcome has.
@@ -192,7 +183,8 @@ func (s *Store) Leave(ctx context.Context, project string, l Leaving) (position 
 	var match string
 	var pauses Pauses
 	for range maxAttempts {
-		reply, err := s.runShared(ctx, project, s.call(ticketDeleteScript, keysOf(project),
+		var state, asks string
+		if err := s.evalShared(ctx, project, s.call("ticket_delete", keysOf(project),
 			ids{ofTicket: l.Ticket, ofMatch: match},
 			"ticket_id", l.Ticket,
 			"match_id", match,
@@ -201,42 +193,31 @@ func (s *Store) Leave(ctx context.Context, project string, l Leaving) (position 
 			"leaver", l.By,
 			"by_service", flag(l.Service),
 			"told_time", l.Readable.Milliseconds(),
-			"waiting_event", s.cancelled("waiting"),
-			"claimed_event", s.cancelled("claimed"),
-			"resolved_event", s.cancelled("resolved"),
+			"event", s.cancelled(""),
 			"first_pause", pauses.First.Milliseconds(),
 			"longest_pause", pauses.Longest.Milliseconds(),
 			"pause_limit", PausedPlayers,
-			"missing", strings.Join(l.Decline, "\n")))
-		if err != nil {
+			"missing", strings.Join(l.Decline, "\n")), &state, &position, &declined, &asks); err != nil {
 			return 0, false, err
 		}
-		r, err := listOf(reply, 2)
-		if err != nil {
-			return 0, false, err
-		}
-		if r[0] == "again" {
-			var in replied
-			if match = in.text(r[1]); in.err != nil {
-				return 0, false, in.err
-			}
+		switch state {
+		case "again":
+			match = asks
 			if pauses, err = s.pausesOf(ctx, project); err != nil {
 				return 0, false, err
 			}
-			continue
-		}
-		if r[0] == "" {
+		case "":
 			return 0, false, noTicket(l.Ticket)
+		default:
+			return position, declined, nil
 		}
-		position, err = positionOf(r[1])
-		return position, len(r) > 2, err
 	}
 	return 0, false, busyTicket()
 }
 
-// cancelled is the event of a ticket that is deleted, by the state that it is in.
-func (s *Store) cancelled(state string) []byte {
-	return s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_CANCELLED, Reason: state})
+// cancelled is the event of a ticket that ends for a reason, which the script adds if it is "": the state it was in.
+func (s *Store) cancelled(reason string) []byte {
+	return s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_CANCELLED, Reason: reason})
 }
 
 func busyTicket() error {
@@ -256,61 +237,49 @@ func (s *Store) AssignWaiting(
 	if err != nil {
 		return nil, "", 0, err
 	}
-	c := s.call(ticketAssignScript, k, ids{ofMatch: id},
+	c := s.call("ticket_assign", k, ids{ofMatch: id},
 		"readable", readable.Milliseconds(),
 		"results_limit", s.limits.TicketMemory<<20,
 		"outcome_id", id,
 		"outcome_body", shared.body,
-		"compare", comparing(p),
+		"compare", flag(p.GetCompare()),
 		"event", s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_ASSIGNED}))
 	if err := c.assignments(k, tickets, shared.referAll(assignments)); err != nil {
 		return nil, "", 0, err
 	}
-	reply, err := s.run(ctx, c)
-	if err != nil {
+	var verdict string
+	var bodies []string
+	if err := s.eval(ctx, c, &verdict, &position, &bodies); err != nil {
 		return nil, "", 0, err
 	}
-	r, err := listOf(reply, 2)
-	if err != nil {
-		return nil, "", 0, err
-	}
-	var in replied
-	switch verdict := in.text(r[0]); verdict {
+	switch verdict {
 	case "ok":
 	case "full":
 		return nil, "", 0, full("ticket-memory", s.limits.TicketMemory,
 			"the results of this project's tickets take too much memory, try again later")
 	default:
-		return nil, verdict, 0, in.err
+		return nil, verdict, 0, nil
 	}
-	if position, err = positionOf(r[1]); err != nil {
-		return nil, "", 0, err
-	}
-	assigned, err = s.assigned(ctx, k, tickets, assignments, r[2:])
+	assigned, err = s.assigned(ctx, k, tickets, assignments, bodies)
 	return assigned, "", position, err
 }
 
 // assigned makes tickets of the bodies in the reply of a script that assigned them. It reads those for which the reply
 // had no room: one that was deleted meanwhile is left out, as its player does not come.
 func (s *Store) assigned(
-	ctx context.Context, k keys, ids []string, assignments []*pb.Assignment, bodies []any,
+	ctx context.Context, k keys, ids []string, assignments []*pb.Assignment, bodies []string,
 ) ([]*Ticket, error) {
 	var all []*Ticket
 	for i, id := range ids {
-		var in replied
-		body := in.text(bodies[i])
-		if in.err != nil {
-			return nil, in.err
-		}
-		if body == "" {
+		if i >= len(bodies) || bodies[i] == "" {
 			rest, err := s.ticketsWithResults(ctx, k, ids[i:])
 			return append(all, rest...), err
 		}
-		t := &Ticket{Body: new(pb.Ticket), Assignment: assignments[i]}
-		if err := proto.Unmarshal([]byte(body), t.Body); err != nil {
-			return nil, corrupt("ticket "+id, err)
+		body, err := parse[pb.Ticket]("ticket "+id, bodies[i])
+		if err != nil {
+			return nil, err
 		}
-		all = append(all, t)
+		all = append(all, &Ticket{Body: body, Assignment: assignments[i]})
 	}
 	return all, nil
 }

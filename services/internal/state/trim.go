@@ -24,10 +24,9 @@ const (
 // stays. more is true when there are more to remove.
 func (s *Store) TrimFeed(ctx context.Context, project string) (more bool, err error) {
 	for range trimCalls {
-		reply, err := s.run(ctx, s.call(feedTrimScript, keysOf(project), ids{},
+		if err := s.eval(ctx, s.call("feed_trim", keysOf(project), ids{},
 			"age", feedAge.Milliseconds(),
-			"batch", trimBatch))
-		if more, err := flagOf(reply, err); err != nil || !more {
+			"batch", trimBatch), &more); err != nil || !more {
 			return false, err
 		}
 	}
@@ -36,7 +35,7 @@ func (s *Store) TrimFeed(ctx context.Context, project string) (more bool, err er
 
 // trimState reads what feedIsDue looks at.
 func trimState(ctx context.Context, p redis.Pipeliner, k keys) *redis.SliceCmd {
-	return p.HMGet(ctx, k.streams(), "t", "d")
+	return p.HMGet(ctx, k.streamBytes(), "t", "d")
 }
 
 // feedIsDue reports whether TrimFeed has something to do: position is the feed's, and state what trimState read. It has

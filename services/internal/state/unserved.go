@@ -64,17 +64,13 @@ func (s *Store) EndUnserved(
 	for i := 0; i < len(some); i += 2 { // with their scores
 		tickets = append(tickets, some[i])
 	}
-	c := s.call(expireUnservedScript, k, ids{},
+	c := s.call("expire_unserved", k, ids{},
 		"grace", grace.Milliseconds(),
 		"told_time", readable.Milliseconds(),
 		"reason", "unserved",
 		"event", s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_EXPIRED, Reason: "unserved"}))
 	c.tickets(k, tickets)
-	reply, err := s.run(ctx, c)
-	if err != nil {
-		return found, err
-	}
-	found.Ended, found.Position, found.Told, err = parseEnds(reply)
+	err = s.eval(ctx, c, &found.Ended, &found.Position, &found.Told)
 	return found, err
 }
 

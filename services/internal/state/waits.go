@@ -2,49 +2,33 @@ package state
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// keepWaits is the time after which nothing of what was known of waits counts any more.
-const keepWaits = 12 * time.Hour
+// keepWaits is the time after which nothing of what was known of waits counts any more. waitsSpan is where it is stored
+// among the reports, as their only slot.
+const (
+	keepWaits = 12 * time.Hour
+	waitsSpan = ":waits"
+)
 
 // PutWaits stores what is known of how long a project's tickets wait. Errors: ErrLeaseLost when the lease has another
 // epoch.
 func (s *Store) PutWaits(ctx context.Context, project string, epoch uint64, w *pb.Waits) error {
-	body, err := proto.Marshal(w)
-	if err != nil {
-		return corrupt("waits", err)
-	}
-	_, err = s.run(ctx, s.call(waitsPutScript, keysOf(project), ids{},
-		"epoch", epoch,
-		"body", body,
-		"keep", keepWaits.Milliseconds()))
-	if isStale(err) {
-		return ErrLeaseLost
-	}
-	return err
+	return s.putReport(ctx, project, epoch, 0, w, ReportKeep{Span: waitsSpan, For: keepWaits})
 }
 
 // Waits reads what is known of how long a project's tickets wait; it is empty if nothing is.
 func (s *Store) Waits(ctx context.Context, project string) (*pb.Waits, error) {
-	w := new(pb.Waits)
-	body, err := s.redis.Get(ctx, keysOf(project).waits()).Bytes()
-	if errors.Is(err, redis.Nil) {
-		return w, nil
-	}
+	body, err := textOf(s.redis.HGet(ctx, keysOf(project).report(waitsSpan), "0"))
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, err
 	}
-	if err := proto.Unmarshal(body, w); err != nil {
-		return nil, corrupt("waits", err)
-	}
-	return w, nil
+	return parse[pb.Waits]("waits", body)
 }
 
 // Bodies reads the bodies of the tickets that exist, by their ids, up to most bytes in all. It leaves out tickets
@@ -54,42 +38,36 @@ func (s *Store) Bodies(ctx context.Context, project string, tickets []string, mo
 	if len(tickets) == 0 {
 		return found, nil
 	}
-	sizes := make([]*redis.IntCmd, len(tickets))
-	_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for i, id := range tickets {
-			sizes[i] = p.HStrLen(ctx, k.ticket(id), "b")
-		}
-		return nil
+	sizes, err := forEach(ctx, s.redis, tickets, func(p redis.Pipeliner, id string) *redis.IntCmd {
+		return p.HStrLen(ctx, k.ticket(id), "b")
 	})
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, err
 	}
-	bodies := map[string]*redis.StringCmd{}
-	_, err = s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for i, id := range tickets {
-			if size := int(sizes[i].Val()); size > 0 && size <= most {
-				most -= size
-				bodies[id] = p.HGet(ctx, k.ticket(id), "b")
-			}
+	var fit []string
+	for i, id := range tickets {
+		if size := int(sizes[i].Val()); size > 0 && size <= most {
+			most -= size
+			fit = append(fit, id)
 		}
-		return nil
-	})
-	if err != nil && !errors.Is(err, redis.Nil) {
-		return nil, unavailable(err)
 	}
-	for id, read := range bodies {
-		body, err := read.Bytes()
-		if errors.Is(err, redis.Nil) {
+	bodies, err := forEach(ctx, s.redis, fit, func(p redis.Pipeliner, id string) *redis.StringCmd {
+		return p.HGet(ctx, k.ticket(id), "b")
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, id := range fit {
+		body, err := textOf(bodies[i])
+		if err != nil {
+			return nil, err
+		}
+		if body == "" {
 			continue // it was deleted meanwhile
 		}
-		if err != nil {
-			return nil, unavailable(err)
+		if found[id], err = parse[pb.Ticket]("ticket "+id, body); err != nil {
+			return nil, err
 		}
-		t := new(pb.Ticket)
-		if err := proto.Unmarshal(body, t); err != nil {
-			return nil, corrupt("ticket "+id, err)
-		}
-		found[id] = t
 	}
 	return found, nil
 }

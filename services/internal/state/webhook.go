@@ -3,13 +3,11 @@ package state
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/redis/go-redis/v9"
 )
 
 // The fields of a project's webhooks, each before the name of one. A dead letter's id is behind its webhook's name.
@@ -35,23 +33,7 @@ type DeadLetter struct{ ID, Text string }
 
 // WebhookProjects returns the projects that have webhooks.
 func (s *Store) WebhookProjects(ctx context.Context, projects []string) ([]string, error) {
-	counts := make([]*redis.IntCmd, len(projects))
-	_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for i, project := range projects {
-			counts[i] = p.Exists(ctx, keysOf(project).webhooks())
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	var with []string
-	for i, n := range counts {
-		if n.Val() > 0 {
-			with = append(with, projects[i])
-		}
-	}
-	return with, nil
+	return s.having(ctx, projects, keys.webhooks)
 }
 
 // Webhooks reads what is kept of the webhooks of a project, by their names.
@@ -95,7 +77,7 @@ type WebhookNote struct {
 // webhooks that the project has no more, nothing is noted.
 func (s *Store) NoteWebhooks(ctx context.Context, project, owner string, hold time.Duration,
 	notes ...WebhookNote) (held bool, err error) {
-	c := s.call(webhookNoteScript, keysOf(project), ids{},
+	c := s.call("webhook_note", keysOf(project), ids{},
 		"owner", owner,
 		"duration", hold.Milliseconds())
 	for _, n := range notes {
@@ -109,17 +91,13 @@ func (s *Store) NoteWebhooks(ctx context.Context, project, owner string, hold ti
 			c.args = append(c.args, n.Name, webhookLetter+n.Name+":"+l.ID, l.Text)
 		}
 	}
-	reply, err := s.run(ctx, c)
-	return reply == int64(1), err
+	err = s.eval(ctx, c, &held)
+	return held, err
 }
 
 // DeadLetter reads a dead letter; "" when there is none.
 func (s *Store) DeadLetter(ctx context.Context, project, webhook, id string) (string, error) {
-	text, err := s.redis.HGet(ctx, keysOf(project).webhooks(), webhookLetter+webhook+":"+id).Result()
-	if errors.Is(err, redis.Nil) {
-		return "", nil
-	}
-	return text, unavailable(err)
+	return textOf(s.redis.HGet(ctx, keysOf(project).webhooks(), webhookLetter+webhook+":"+id))
 }
 
 // DeleteDeadLetter deletes a dead letter, and reports whether it was there.

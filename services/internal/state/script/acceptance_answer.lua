@@ -1,7 +1,7 @@
 -- Stores the answers of a ticket's players to the match that asks them. When all players of the match have accepted, or
 -- the first declines, the acceptance is over: acceptance_end.lua does the rest.
 -- Full: runs
--- Uses: time, change, acceptance
+-- Uses: time, change, encoding, acceptance
 -- KEYS: claims, match, ticket
 -- ARGV: match_id, id, answer ('1' = they accept, '0' = they decline), event (without its player), then player… (none
 --       = all players of the ticket)
@@ -51,15 +51,8 @@ end
 local events = {}
 for _, name in ipairs(changed) do
   redis.call('HSET', match, ANSWER .. name, answer)
-  local by, n = '', number[name]
   -- Field 13 of pb.Event: fields may be in any order.
-  if n > 127 then
-    by = 'h' .. string.char(n % 128 + 128, math.floor(n / 128))
-  elseif n > 0 then
-    by = 'h' .. string.char(n)
-  end
-  events[#events + 1] = event .. by
-  events[#events + 1] = id
+  add(events, event .. (number[name] > 0 and 'h' .. varint(number[name]) or ''), id)
 end
 append_history(events, #changed)
 if answer == NO then

@@ -17,11 +17,11 @@
 --       who declined or were silent), pause_limit, then id…
 -- Result: 'accepted' or 'ended', and the feed's position (0 when nothing changed there), the tickets that ended since a
 --         player declined, since one was silent, and the matches that went to its backfill ticket and are to be
---         released now, all with spaces between; or 'other', 0 when the players may still answer or were not asked
+--         released now, all with spaces between; or 'other' alone when the players may still answer or were not asked
 local now, due = millis(), redis.call('ZSCORE', claims, match_id)
 local state, counted, asked_by = unpack(redis.call('HMGET', match, STATE, COUNTED, ASKED_BY))
 if not due or tonumber(due) > now or state ~= OFFERED and state ~= ACCEPTED and state ~= DECLINED then
-  return {'other', 0}
+  return 'other'
 end
 local game, changes = game_of(place, backfill, joining, joined), {}
 if game then
@@ -108,19 +108,13 @@ redis.call('DEL', match)
 if target ~= '' then
   reopen_target(counted, now)
 end
--- because adds field 8 of pb.Event.
-local function because(encoded, reason)
-  return encoded .. 'B' .. string.char(#reason) .. reason
-end
 local events = {}
 for _, reason in ipairs({'declined', 'silent'}) do
   if #ended[reason] > 0 then
-    events[#events + 1] = because(ended_event, reason)
-    events[#events + 1] = table.concat(ended[reason], ' ')
+    add(events, because(ended_event, reason), table.concat(ended[reason], ' '))
   end
 end
-events[#events + 1] = because(event, silent and 'silent' or state == DECLINED and 'declined' or 'game')
-events[#events + 1] = table.concat(ids, ' ')
+add(events, because(event, silent and 'silent' or state == DECLINED and 'declined' or 'game'), table.concat(ids, ' '))
 local moved = #ids + #ended.declined + #ended.silent
 deleted[#deleted + 1] = OUTCOME .. match_id
 release(deleted)

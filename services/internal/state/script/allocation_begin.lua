@@ -39,8 +39,7 @@ for _ = 1, tonumber(match_count) do
     end
     -- mistake left: missing = false
     moved = moved + #ids
-    events[#events + 1] = missing and not begun and dropped_event or event
-    events[#events + 1] = table.concat(ids, ' ')
+    add(events, missing and not begun and dropped_event or event, table.concat(ids, ' '))
     if missing and not begun then
       j = 0
       for ticket in string.gmatch(tickets, '[^ ]+') do
@@ -60,8 +59,7 @@ for _ = 1, tonumber(match_count) do
     else
       begun_ids[#begun_ids + 1] = id
       local first, left = take_lease(m, begun, taken_over, time_left, duration, search_time, now)
-      deadlines[#deadlines + 1] = now + left + claim_time - search_time
-      deadlines[#deadlines + 1] = id
+      add(deadlines, now + left + claim_time - search_time, id)
       result[n + 1], result[n + 2], result[n + 3], result[n + 4] = 'ok', 0, first, left
       result[n + 5] = table.concat(names, '\t')
     end

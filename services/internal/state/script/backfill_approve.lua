@@ -7,11 +7,11 @@
 --       server's bucket in microseconds, interval 0 = no limit), match_id (that it must belong to, '' = any)
 -- Result: 'ok', feed position (0 when nothing changed), version, generation, created, connection, body, the matches,
 --         with spaces between ('' = none, or its server is still being allocated), matches that are to be released now
---         instead, since it approves too late, and the ids of the tickets that joined before; 'none'; or 'limited', how
---         many microseconds to wait
+--         instead, since it approves too late, and the ids of the tickets that joined before; 'limited' and how many
+--         microseconds to wait, then values without a meaning; or 'none' alone
 local game = {id = backfill_id, key = backfill, open = joining, joined = joined}
 if not is_accessible(game, match_id) then
-  return {'none'}
+  return 'none'
 end
 local now_micros = micros()
 local now = math.floor(now_micros / 1000)
@@ -22,7 +22,7 @@ if interval ~= '0' then
   local full = bounded(tonumber(bucket or 0), now_micros, interval, burst)
   local wait = wait_for(full, now_micros, interval, burst)
   if wait > 0 then
-    return {'limited', wait}
+    return {'limited', wait, 0, 0, 0, '', '', '', ''}
   end
   redis.call('HSET', backfill, BUCKET, to_text(math.max(now_micros, full) + interval))
 end

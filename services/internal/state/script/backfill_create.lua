@@ -5,12 +5,13 @@
 -- ARGV: limit (of backfill tickets), backfill_bytes (of all of them, 0 = none), backfill_id, connection ('' = none),
 --       match_id (that it belongs to, '' = none), body, queue (encoded, '' = none), roster (encoded, '' = not known),
 --       roster_names (of its players, with newlines between)
--- Result: feed position, 0 when the limit is reached, -1 when the limit of bytes is; and when it was created
+-- Result: 'ok', feed position, and when it was created; or alone 'full' when the limit is reached, 'large' when the
+--         limit of bytes is
 if redis.call('ZCARD', backfills) >= tonumber(limit) then
-  return {0, 0}
+  return 'full'
 end
 if not has_room(backfill_id, size_of(body, '', connection, '', #roster + #roster_names)) then
-  return {-1, 0}
+  return 'large'
 end
 local now = millis()
 redis.call('HSET', backfill, VERSION, 1, CREATED, now, BELONGS_TO, match_id, BODY, body)
@@ -26,4 +27,4 @@ if roster ~= '' then
 end
 local changes = {}
 describe({id = backfill_id, key = backfill, open = joining}, changes)
-return {append_feed(changes), now}
+return {'ok', append_feed(changes), now}

@@ -2,21 +2,21 @@
 -- The old version is kept, see include/configs.lua.
 -- Full: runs
 -- Uses: time, change, queue, configs, audit
--- KEYS: configs, revisions, revision, config_names, queues, unserved
+-- KEYS: configs, revisions, revision, config_names, config_changes, config_history, queues, unserved
 -- ARGV: id, name (see config_put.lua), expected (revision: '' = any), deleted_by, unserved_event, audited
 --       (the change, encoded)
--- Result: {1, id} when it existed, {0, id} when not, {0, other} when another spelling exists, {-1, revision} when its
---         revision is not the expected one
+-- Result: 'ok', '' when it existed; 'spelled' and the other id when another spelling exists; or alone 'none' when it
+--         did not exist, 'changed' when its revision is not the expected one
 local current = redis.call('HGET', revisions, id) or '0'
 local holder = redis.call('HGET', config_names, name)
 if holder and holder ~= id then
-  return {0, holder}
+  return {'spelled', holder}
 end
 if expected ~= '' and expected ~= current then
-  return {-1, current}
+  return 'changed'
 end
 if current == '0' then
-  return {0, id}
+  return 'none'
 end
 local served = redis.call('HGET', queues, SERVES .. id)
 if served then
@@ -32,4 +32,4 @@ append_audit(audited, '')
 redis.call('HDEL', revisions, id)
 redis.call('HDEL', configs, id)
 redis.call('HDEL', config_names, ':' .. id, name)
-return {1, id}
+return {'ok', ''}

@@ -7,25 +7,25 @@
 -- The old version is kept, see include/configs.lua, unless Redis is short of memory.
 -- Full: runs
 -- Uses: time, change, queue, configs, audit
--- KEYS: configs, revisions, revision, config_names, queues, unserved
+-- KEYS: configs, revisions, revision, config_names, config_changes, config_history, queues, unserved
 -- ARGV: id, name (the id in lower case and normal form), body, expected (revision: '' = any, '0' = none yet),
 --       may_create (0 = Redis is short of memory), filters, segments (of the config), max_configs, max_filters,
 --       max_segments, max_bytes (of all; 0 = no limit), queue ('' = none), unserved_event, mode ('check' = change
 --       nothing; 'reseal' = it is the same config with its keys encrypted anew, which is no change; '' otherwise),
 --       audited (the change, encoded)
--- Result: {new revision, 1 when created}, {0, id} when another spelling exists, {-1, revision} when it is not the
---         expected, {-2, limit, number} when there would be more than a limit allows, {-4, 0} when it may not be
---         created, {-5, 1 when it would be created} when it was checked
+-- Result: 'ok', the new revision (0 when it was checked), 1 when it is created, and ''; 'spelled', 0, 0 and the other
+--         id when another spelling exists; 'limit', a number, 0 and the limit when there would be more than that
+--         allows; or alone 'changed' when its revision is not the expected one, 'short' when it may not be created
 local current = redis.call('HGET', revisions, id) or '0'
 local holder = redis.call('HGET', config_names, name)
 if holder and holder ~= id then
-  return {0, holder}
+  return {'spelled', 0, 0, holder}
 end
 if expected ~= '' and expected ~= current then
-  return {-1, current}
+  return 'changed'
 end
 if current == '0' and may_create == '0' then
-  return {-4, 0}
+  return 'short'
 end
 
 local limits = {{'filters', filters, max_filters}, {'segments', segments, max_segments}, {'bytes', #body, max_bytes}}
@@ -48,18 +48,18 @@ if is_limited then
     end
   end
   if current == '0' and tonumber(max_configs) > 0 and #all >= tonumber(max_configs) then
-    return {-2, 'configs', #all + 1}
+    return {'limit', #all + 1, 0, 'configs'}
   end
   for _, limit in ipairs(limits) do
     -- A config that becomes smaller is taken, also where a limit was lowered.
     if limit.max > 0 and limit.number > limit.max and tonumber(limit[2]) > limit.before then
-      return {-2, limit[1], limit.number}
+      return {'limit', limit.number, 0, limit[1]}
     end
   end
 end
 
 if mode == 'check' then
-  return {-5, current == '0' and 1 or 0}
+  return {'ok', 0, current == '0' and 1 or 0, ''}
 end
 
 local served = redis.call('HGET', queues, SERVES .. id) or ''
@@ -87,4 +87,4 @@ redis.call('HSET', configs, id, body)
 redis.call('HSET', revisions, id, next_revision)
 redis.call('HSET', config_names, name, id, ':' .. id,
   string.format('%d %s %s %d', next_revision, filters, segments, #body))
-return {next_revision, current == '0' and 1 or 0}
+return {'ok', next_revision, current == '0' and 1 or 0, ''}

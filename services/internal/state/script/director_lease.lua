@@ -2,7 +2,7 @@
 -- Full: runs
 -- Uses: time
 -- KEYS: lease
--- ARGV: owner, duration (in milliseconds, 0 = give it up)
+-- ARGV: owner, duration (in milliseconds, 0 = give it up), seizes ('1' = from any owner, which notices when it renews)
 -- Result: epoch when the owner has the lease now, else 0
 local current, epoch, expires = unpack(redis.call('HMGET', lease, 'owner', 'epoch', 'expires'))
 local mine = current == owner
@@ -15,7 +15,7 @@ if duration == '0' then
 end
 local now = millis()
 if not mine then
-  if not has_ended(tonumber(expires or 0), now, tonumber(duration)) then
+  if seizes ~= '1' and not has_ended(tonumber(expires or 0), now, tonumber(duration)) then
     return 0
   end
   epoch = epoch + 1

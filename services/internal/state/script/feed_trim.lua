@@ -3,11 +3,11 @@
 -- others finds that they are missing.
 -- Full: runs
 -- Uses: time
--- KEYS: feed_seq, feed, streams
+-- KEYS: feed_seq, feed, stream_bytes
 -- ARGV: age (in milliseconds), batch (of entries that are removed at once)
 -- Result: 1 when there is more to remove, else 0
 local now, position = millis(), redis.call('GET', feed_seq)
-local since, mark, trimmed = unpack(redis.call('HMGET', streams, SINCE, MARK, TRIMMED))
+local since, mark, trimmed = unpack(redis.call('HMGET', stream_bytes, SINCE, MARK, TRIMMED))
 since = tonumber(since or 0)
 if not position or since <= now and now < since + age then
   return 0
@@ -19,5 +19,5 @@ if mark and mark ~= trimmed and since <= now and tonumber(mark) <= tonumber(posi
   redis.call('XTRIM', feed, 'MINID', mark)
   trimmed = mark
 end
-redis.call('HSET', streams, SINCE, now, MARK, position, TRIMMED, trimmed or '')
+redis.call('HSET', stream_bytes, SINCE, now, MARK, position, TRIMMED, trimmed or '')
 return 0

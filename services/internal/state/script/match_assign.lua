@@ -3,8 +3,8 @@
 -- that uses it, it is deleted. Tickets of a running game join it.
 -- Full: runs
 -- Uses: time, change, large, credit, credit_end, allocation, player, backfill, encoding, roster, place, result
--- KEYS: claims, joins, outbox, resolved, backfills, then for each match: its key, its outcome's key, the keys of its
---       tickets and of its place, see place.lua, and of its result, if one is awaited
+-- KEYS: claims, joins, outbox, resolved, ended, backfills, then for each match: its key, its outcome's key, the keys of
+--       its tickets and of its place, see place.lua, and of its result, if one is awaited
 -- ARGV: readable (for how many milliseconds the results are), memory (for how many milliseconds to keep a match that
 --       may have a second server), is_told ('1' = the servers of running games learn of it now, else when they
 --       approve), match_count, then for each match: id, holder (that must have the lease), number of
@@ -78,8 +78,7 @@ for i = 1, tonumber(match_count) do
     else
       local kept = end_match(m, is_used, contested, expiry, memory, now)
       if kept then
-        keep[#keep + 1] = kept
-        keep[#keep + 1] = id
+        add(keep, kept, id)
       end
       ended_ids[#ended_ids + 1] = id
     end
@@ -88,8 +87,7 @@ for i = 1, tonumber(match_count) do
     end
     result[3 * i - 1], result[3 * i] = room and 'room' or 'ok', table.concat(flags)
     result[3 * i + 1] = table.concat(others, ' ')
-    events[#events + 1] = event
-    events[#events + 1] = table.concat(assigned, ' ')
+    add(events, event, table.concat(assigned, ' '))
     if #assigned > 0 then
       all[#all + 1] = events[#events]
       count = count + #assigned
@@ -105,7 +103,9 @@ end
 if #events > 0 then
   append_history(events, count)
 end
-keep_ended(keep)
+if #keep > 0 then
+  redis.call('ZADD', ended, unpack(keep)) -- until when matches are kept
+end
 keep_results(all, count, now, readable)
 for _, game in pairs(games) do
   describe(game, changes)

@@ -10,8 +10,8 @@
 --       bytes_limit (of all large tickets and outcomes, 0 = none), max_backfills, backfill_bytes (of all backfill
 --       tickets, 0 = none), match_count, then for each match: id, config, revision, number of tickets, their ids with
 --       spaces between, event, body ('' = assign at once), target ('' = it needs no server), acceptance (for how
---       many milliseconds its players may accept, '' = they are not asked), outcome size, outcome ('' = none, or it
---       is written later), compare ('' = its tickets have no player in common), place, awaits (see result.lua, '' = no
+--       many milliseconds its players may accept, 0 = they are not asked), outcome size, outcome ('' = none, or it
+--       is written later), compare ('0' = its tickets have no player in common), place, awaits (see result.lua, '' = no
 --       result, or it is assigned later), number of assignments (1 for all tickets, or one for each), assignments, and
 --       for a place with a backfill ticket its generation that the function saw, its body (of a running game '=' and
 --       what the function made of it, '' = nothing), queue (encoded, '' = none) and match properties that it is started
@@ -45,13 +45,13 @@ for i = 1, tonumber(match_count) do
   end
   local counted, refusal = '', nil
   -- Matches that wait for the approval of a running game are not limited by --max-matches.
-  local takes_room = body ~= '' and (acceptance ~= '' or not (game and game.is_running))
+  local takes_room = body ~= '' and (acceptance ~= '0' or not (game and game.is_running))
   -- mistake config: current[config] = revision
   if current[config] ~= revision then
     refusal = 'config'
   elseif takes_room and room <= 0 or size > 0 and not has_space(added + size, bytes_limit) then
     refusal = 'full'
-  elseif compare ~= '' and has_player_twice(k + 2, k + 1 + count) then
+  elseif compare == '1' and has_player_twice(k + 2, k + 1 + count) then
     refusal = 'players'
   end
   if game then
@@ -92,7 +92,7 @@ for _, match in ipairs(matches) do
     if game then
       enter_game(game, match, now)
     end
-    if match.acceptance ~= '' then
+    if match.acceptance ~= '0' then
       offer(KEYS[match.key], match.id, match.body, match.key + 2, match.key + 1 + #match.ids, match.acceptance, now,
         match.counted)
       if match.counted ~= '' then
@@ -100,20 +100,17 @@ for _, match in ipairs(matches) do
       elseif game then
         redis.call('HSET', game.key, HIDDEN, ASKING .. match.id)
       end
-      claimed[#claimed + 1] = now + match.acceptance
-      claimed[#claimed + 1] = match.id
+      add(claimed, now + match.acceptance, match.id)
     elseif match.body ~= '' then
       reserve(match)
       if match.is_hosted then
         targets[match.counted].claimed = targets[match.counted].claimed + 1
-        sent[#sent + 1] = now
-        sent[#sent + 1] = match.id
+        add(sent, now, match.id)
       end
       if game and game.is_running then
         join(game, match.id, approval_time, now)
       else
-        claimed[#claimed + 1] = now + claim_time
-        claimed[#claimed + 1] = match.id
+        add(claimed, now + claim_time, match.id)
       end
     else
       assign_now(match, now)

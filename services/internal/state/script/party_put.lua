@@ -3,48 +3,48 @@
 -- its result: as ticket_delete.lua says. No player joins while a match asks the players of the search: a stranger must
 -- not decline it.
 -- Full: runs
--- Uses: time, change, large, listed, ended, acceptance, pause, leave
+-- Uses: time, change, large, listed, ended, encoding, acceptance, pause, leave
 -- KEYS: party, parties, party_players, party_codes, waiting, resolved, claims, match (that asks the players of the
 --       search), ticket (of the search that ends)
 -- ARGV: id, read (the revision that the caller read, '' = none), next_revision, body ('' = delete), silence (for how
 --       many milliseconds members may be silent), only_silent (1 = no member that was heard of in that time leaves),
 --       limit (of parties), may_create (0 = Redis is short of memory), old_code, new_code, ticket_id (of the search
 --       that ends, '' = none), match_id ('' = unknown, or none), leaver (the player that ends it, '' = none of it),
---       by_service ('1' = with a service token), told_time (for how many milliseconds its end is), waiting_event,
---       claimed_event, resolved_event (by the state it is in), first_pause, longest_pause (in milliseconds, 0 = players
---       do not pause who declined), pause_limit, missing (its players that decline by that, with newlines between),
---       joined (how many of the players join; the others leave), then player
--- Result: 'ok', 1 when the search ended, else 0, and 1 when that ended the acceptance of its match, else 0; 'again' and
---         the match that asks its players; or 'changed' (read again), 'heard' (so none leaves), 'full', 'short' (of
---         memory), 'code' (it is another party's), 'asked' (so none joins), or a player that is in a party already,
---         behind '@'
+--       by_service ('1' = with a service token), told_time (for how many milliseconds its end is), event (without its
+--       reason), first_pause, longest_pause (in milliseconds, 0 = players do not pause who declined), pause_limit,
+--       missing (its players that decline by that, with newlines between), joined (how many of the players join; the
+--       others leave), then player
+-- Result: 'ok', 1 when the search ended, else 0, 1 when that ended the acceptance of its match, else 0, and '';
+--         'again', 0, 0 and the match that asks its players; or alone 'changed' (read again), 'heard' (so none leaves),
+--         'full', 'short' (of memory), 'code' (it is another party's), 'asked' (so none joins), or a player that is in
+--         a party already, behind '@'
 local current = redis.call('HGET', party, VERSION) or ''
 if current ~= read then
-  return {'changed'}
+  return 'changed'
 end
 if body ~= '' and current == '' then
   if may_create == '0' then
-    return {'short'}
+    return 'short'
   end
   if redis.call('ZCARD', parties) >= tonumber(limit) then
-    return {'full'}
+    return 'full'
   end
 end
 if body ~= '' and new_code ~= old_code and redis.call('HEXISTS', party_codes, new_code) == 1 then
-  return {'code'}
+  return 'code'
 end
 local first_left = first_arg + joined
 for n = first_arg, first_left - 1 do
   -- mistake twofold: do break end
   if redis.call('HEXISTS', party_players, ARGV[n]) == 1 then
-    return {'@' .. ARGV[n]}
+    return '@' .. ARGV[n]
   end
 end
 local now = millis()
 if only_silent == '1' then
   for n = first_left, #ARGV do
     if math.min(tonumber(redis.call('HGET', party, HEARD .. ARGV[n])), now) + silence > now then
-      return {'heard'}
+      return 'heard'
     end
   end
 end
@@ -54,14 +54,14 @@ if ticket_id ~= '' then
   if joined ~= '0' then
     local state, asks = unpack(redis.call('HMGET', ticket, STATE, ASKED))
     if state == CLAIMED and asks then
-      return {'asked'}
+      return 'asked'
     end
   end
   local left = leave(ticket, match, '', '1')
   if left[1] == 'again' then
-    return left
+    return {'again', 0, 0, left[4]}
   end
-  ended, declined = left[1] ~= '' and 1 or 0, left[3] or 0
+  ended, declined = left[1] ~= '' and 1 or 0, left[3]
 end
 if body == '' then
   redis.call('DEL', party)
@@ -86,4 +86,4 @@ for n = first_arg, #ARGV do
     end
   end
 end
-return {'ok', ended, declined}
+return {'ok', ended, declined, ''}

@@ -1,4 +1,4 @@
--- Writes how good the matches of a slot of time were, for the director that holds the lease.
+-- Writes how good the matches of a slot of time were, or how long tickets wait, for the director that holds the lease.
 -- Full: refused
 -- KEYS: lease, report
 -- ARGV: epoch, slot, body, oldest (the first slot that is kept), keep (for how many milliseconds all of it is)

@@ -6,14 +6,14 @@
 -- KEYS: settings, webhooks
 -- ARGV: body, expected (revision: '' = any, '0' = none yet), may_create (0 = Redis is short of memory),
 --       names (of webhooks, each with a space before and one behind all), audited (the change, encoded)
--- Result: {revision, time}, {0, revision} when it is not the expected one, {-1, 0} when there are none and none may be
---         created
+-- Result: 'ok', revision and time; or alone 'changed' when the revision is not the expected one, 'short' when there are
+--         none and none may be created
 local current = redis.call('HGET', settings, REVISION) or '0'
 if expected ~= '' and expected ~= current then
-  return {0, current}
+  return 'changed'
 end
 if current == '0' and may_create == '0' then
-  return {-1, 0}
+  return 'short'
 end
 local now = millis()
 local next_revision = math.max(now, tonumber(current) + 1)
@@ -33,4 +33,4 @@ for name in string.gmatch(names, '%S+') do
   redis.call('HSETNX', webhooks, PLACE .. name, string.format('@%.0f', now))
 end
 append_audit(audited, string.format('%.0f', next_revision))
-return {next_revision, now}
+return {'ok', next_revision, now}

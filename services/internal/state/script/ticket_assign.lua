@@ -3,7 +3,7 @@
 -- Uses: time, change, large, player
 -- KEYS: waiting, resolved, outcome, then ticket…
 -- ARGV: readable (for how many milliseconds the results are), results_limit (bytes of all large tickets and outcomes,
---       0 = none), outcome_id, outcome_body ('' = none), compare ('' = its tickets have no player in common),
+--       0 = none), outcome_id, outcome_body ('' = none), compare ('0' = its tickets have no player in common),
 --       event, then id, assignment…
 -- Result: 'ok', 'full' (the outcomes would be too large), 'players' (one of them is in two of the tickets) or the id of
 --         a ticket that does not wait; feed position (0 unless 'ok'), then the body of each ticket ('' = it is to be
@@ -15,7 +15,7 @@ for n = 0, #KEYS - first_key do
     return {id, 0}
   end
 end
-if compare ~= '' and has_player_twice(first_key, #KEYS) then
+if compare == '1' and has_player_twice(first_key, #KEYS) then
   return {'players', 0}
 end
 if not has_space(#outcome_body, results_limit) then

@@ -4,7 +4,7 @@
 -- of the arguments the ids of each pair ('' = no match).
 -- Full: refused
 -- Uses: time, change, rate, large, listed, ended, acceptance, pause, buckets, request_keys, admission, player_limit,
---       body, standing, rated
+--       encoding, body, standing, rated
 -- KEYS: waiting, resolved, claims, settings, party, rates, players_0, players_1, keys_0, keys_1, queues, running,
 --       ratings, rated, then ticket…
 -- ARGV: waiting_limit, results_limit (0 = none), player_interval, player_burst, project_interval, project_burst (in
@@ -13,11 +13,11 @@
 --       that the caller decided by), party_read (the party's revision that the caller read, '' = no party),
 --       party_revision, party_body (of the party with its search), heard_every (for how many milliseconds it is not
 --       noted again that a member was heard of), event, replaced_event, listing (1 = list the tickets of each player),
---       player_limit (how many a player may have without a result, 0 = any), when_reached (refuse or replace),
---       ends_told ('1' = the tickets' ends are), told_time (for how many milliseconds an end is), first_pause,
---       longest_pause (in milliseconds, 0 = players that missed a match do not pause), key_period (for how many
---       microseconds keys are remembered at least), key_limit (how many, 0 = any), rating_slots (see rated.lua, '' =
---       the tickets have no ratings), rated_limit (how many players may have some), when_running (refuse, tell or '':
+--       player_limit (how many a player may have without a result, 0 = any), replaces ('1' = the oldest end for a
+--       new one), ends_told ('1' = the tickets' ends are), told_time (for how many milliseconds an end is),
+--       first_pause, longest_pause (in milliseconds, 0 = players that missed a match do not pause), key_period (for how
+--       many microseconds keys are remembered at least), key_limit (how many, 0 = any), rating_slots (see rated.lua, ''
+--       = the tickets have no ratings), rated_limit (how many players may have some), when_running (refuse, tell or '':
 --       what becomes of a ticket of a player in a match without a result), count, older_count, then id, owner, body,
 --       its_players ('' = the owner), its_queues (with spaces between, '' = they need not be served), key (digest
 --       of an Idempotency-Key, '' = none), request (its digest)…

@@ -2,13 +2,13 @@
 -- goes on without it when the allocation has begun. While its match asks its players whether they accept, that declines
 -- it. Where its end is told, players that did not delete it can read that it was.
 -- Full: runs
--- Uses: time, change, large, listed, ended, acceptance, pause, leave
+-- Uses: time, change, large, listed, ended, encoding, acceptance, pause, leave
 -- KEYS: waiting, resolved, claims, match (that asks its players), ticket
 -- ARGV: ticket_id, match_id ('' = unknown, or none), player ('' = any), keeps ('1' = not if it has a result), leaver
 --       (the player that deletes it, '' = none of it), by_service ('1' = with a service token), told_time (for how many
---       milliseconds its end is), waiting_event, claimed_event, resolved_event (by the state it is in), first_pause,
---       longest_pause (in milliseconds, 0 = players that declined do not pause), pause_limit, missing (its players who
---       decline by that, with newlines between)
+--       milliseconds its end is), event (without its reason), first_pause, longest_pause (in milliseconds, 0 = players
+--       that declined do not pause), pause_limit, missing (its players who decline by that, with newlines between)
 -- Result: state it was in ('' when it does not exist or is not the player's), feed position (0 when it did not wait),
---         and 1 when that ended the acceptance of its match; or 'again' and the match that asks its players
+--         1 when that ended the acceptance of its match, else 0, and ''; or 'again', 0, 0 and the match that asks its
+--         players
 return leave(ticket, match, player, keeps)

@@ -2,7 +2,7 @@
 -- may wait again.
 -- Full: runs
 -- Uses: time
--- KEYS: waiting, signs
+-- KEYS: waiting, last_seen
 -- ARGV: kept (for how many milliseconds a request is known, at most), spare (of how many tickets more than twice the
 --       waiting ones it is known), then id…
 -- Result: how many tickets it noted
@@ -16,16 +16,16 @@ for i, created in ipairs(redis.call('ZMSCORE', waiting, unpack(ARGV, first_arg))
   list[#list + 1] = ARGV[first_arg + i - 1]
 end
 if #others > 0 then
-  redis.call('ZADD', signs, 'XX', unpack(others))
+  redis.call('ZADD', last_seen, 'XX', unpack(others))
 end
 if #heard == 0 then
   return 0
 end
-local number = redis.call('ZCARD', signs)
+local number = redis.call('ZCARD', last_seen)
 if number > tonumber(spare) and number > 2 * redis.call('ZCARD', waiting) + spare then
-  redis.call('ZADD', signs, 'XX', unpack(heard))
+  redis.call('ZADD', last_seen, 'XX', unpack(heard))
 else
-  redis.call('ZADD', signs, unpack(heard))
+  redis.call('ZADD', last_seen, unpack(heard))
 end
-redis.call('PEXPIRE', signs, kept)
+redis.call('PEXPIRE', last_seen, kept)
 return #heard / 2

@@ -1,7 +1,8 @@
 -- Functions of scripts that begin or end the allocation of a match. A match m is a table: key, id, holder, and, to end
 -- it, connection ('' = none), body (when it has a server or may have one, '' = it has none), call_lost ('1' = a call
 -- for the server may still arrive), server (to store, '' = none) and server_time.
--- KEYS: ended, deallocations
+-- KEYS: deallocations
+-- Reads: ended
 
 -- refuse_lease returns why a holder does not get the lease of a match: a status, and for how many milliseconds another
 -- holder still has it. It returns nil when the holder gets it. Then it reports whether the allocation has begun,
@@ -85,7 +86,7 @@ end
 -- end_match keeps the state of a match for allocators that work on it a second time. Its body is needed only to
 -- deallocate the server. used reports whether tickets use the server, expiry is when their results end, and memory for
 -- how long a match is kept that may have a second server. It returns until when the match is kept, nil when its server
--- is to be deallocated. keep_ended must follow.
+-- is to be deallocated.
 local function end_match(m, used, contested, expiry, memory, now)
   if m.body ~= '' and not used then
     deallocate(m, now)
@@ -111,13 +112,6 @@ local function end_match(m, used, contested, expiry, memory, now)
     end
   end
   return expiry
-end
-
--- keep_ended notes until when matches are kept: a list of times and ids.
-local function keep_ended(times)
-  if #times > 0 then
-    redis.call('ZADD', ended, unpack(times))
-  end
 end
 
 -- resolve writes the result of a ticket.

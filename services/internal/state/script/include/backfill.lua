@@ -130,7 +130,6 @@ local function forget(game, changes)
   redis.call('DEL', game.key, game.joined)
   redis.call('ZREM', backfills, game.id)
   keep_size(game.id, 0)
-  changes[#changes + 1] = '/' .. game.id
-  changes[#changes + 1] = ''
+  add(changes, '/' .. game.id, '')
   return ids
 end

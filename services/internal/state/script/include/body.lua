@@ -33,12 +33,3 @@ local function put(t, place, value, next_place, next_value)
     t.body = string.sub(t.body, 1, -place - 1) .. bytes .. (place > size and string.sub(t.body, size - place) or '')
   end
 end
-
--- varint returns a number as the lengths of a body are encoded.
-local function varint(n)
-  local bytes = ''
-  while n > 127 do
-    bytes, n = bytes .. string.char(n % 128 + 128), math.floor(n / 128)
-  end
-  return bytes .. string.char(n)
-end

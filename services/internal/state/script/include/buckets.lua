@@ -88,8 +88,7 @@ end
 local function write_buckets(has_created)
   local list = {}
   for name in pairs(charged) do
-    list[#list + 1] = name
-    list[#list + 1] = to_text(full[name])
+    add(list, name, to_text(full[name]))
   end
   if #list > 0 then
     redis.call('HSET', players, unpack(list))

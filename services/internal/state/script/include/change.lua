@@ -1,18 +1,24 @@
 -- Functions of scripts that change tickets or matches.
--- KEYS: feed_seq, feed, streams, history_seq, history, results
+-- KEYS: feed_seq, feed, stream_bytes, history_seq, history, results
 -- ARGV: feed_limit, feed_bytes, history_limit, history_bytes (about how many entries, positions and bytes are kept)
 -- Reads: waiting, resolved
+
+-- add appends two values to a list.
+local function add(list, one, two)
+  local n = #list
+  list[n + 1], list[n + 2] = one, two
+end
 
 -- bound counts the bytes of an entry of a stream, and trims the stream to about a limit of them. The position at which
 -- each part of the limit began is kept. When the next part begins, entries before all of them go. So nearly always this
 -- is one call.
 local function bound(stream, name, position, size, limit)
-  local part, total = limit / PARTS, redis.call('HINCRBY', streams, name, size)
+  local part, total = limit / PARTS, redis.call('HINCRBY', stream_bytes, name, size)
   local before, begun = math.floor((total - size) / part), math.floor(total / part)
   if begun > before then
-    local oldest = redis.call('HGET', streams, name .. begun % PARTS)
+    local oldest = redis.call('HGET', stream_bytes, name .. begun % PARTS)
     for n = math.max(before, begun - PARTS) + 1, begun do
-      redis.call('HSET', streams, name .. n % PARTS, position)
+      redis.call('HSET', stream_bytes, name .. n % PARTS, position)
     end
     if oldest and tonumber(oldest) <= tonumber(position) then
       redis.call('XTRIM', stream, 'MINID', '~', oldest)
@@ -42,13 +48,6 @@ local function append_feed(changes)
   return position
 end
 
--- append_gone appends an entry that says only that one ticket no longer waits.
-local function append_gone(id)
-  local position = redis.call('INCR', feed_seq)
-  redis.call('XADD', feed, 'MAXLEN', '~', feed_limit, position .. '-0', '-' .. id, '')
-  return position
-end
-
 -- append_history appends one entry to the history, unless none is kept. events is a list of pairs: an event, and the
 -- ids of its tickets with spaces between. count is the number of all ids. An entry takes one position for each event
 -- and each id, so that the limit bounds the size of the history. The bytes of an entry with more than PLAIN for each of
@@ -68,15 +67,6 @@ local function append_history(events, count)
   end
 end
 
--- append_small appends one event of one ticket to the history. The event must have less than PLAIN bytes.
-local function append_small(event, id)
-  local limit = tonumber(history_limit)
-  if limit > 0 then
-    local position = redis.call('INCRBY', history_seq, 2)
-    redis.call('XADD', history, 'MINID', '~', math.max(0, position - limit) .. '-0', position .. '-0', event, id)
-  end
-end
-
 -- show adds to changes that a ticket waits from now on. Its body is not read unless the entry carries it.
 local function show(changes, id, ticket, size, body)
   local n = #changes
@@ -92,8 +82,7 @@ end
 local function requeue(ticket, id, created, changes, scores)
   redis.call('HSET', ticket, STATE, WAITING)
   redis.call('HDEL', ticket, RESERVED_BY, ASKED)
-  scores[#scores + 1] = created
-  scores[#scores + 1] = id
+  add(scores, created, id)
   show(changes, id, ticket, redis.call('HSTRLEN', ticket, BODY))
   -- mistake forgotten: changes[#changes - 1], changes[#changes] = '-' .. id, ''
 end

@@ -51,8 +51,7 @@ local function take_tickets(matches, all, result)
       if not claimed[id] then
         local state, created = unpack(redis.call('HMGET', ticket_key(match, j), STATE, CREATED))
         if state == WAITING then
-          back[#back + 1] = created
-          back[#back + 1] = id
+          add(back, created, id)
         end
       end
     end

@@ -4,7 +4,7 @@
 -- came; +inf for the change that applies. config_history has each change under its revision: the time, a space, one of
 -- BECAME, UNKEPT and DELETED, and then what the config was from then on, nothing, or the subject that deleted it. The
 -- change that applies has no config there: the stored one is its config.
--- KEYS: config_changes, config_history
+-- Reads: config_changes, config_history
 -- ARGV: changes_bytes (about how many of all changes are kept)
 
 -- write_change stores a change that applied until then.
@@ -41,23 +41,6 @@ end
 local function forget_change(member)
   redis.call('ZREM', config_changes, member)
   redis.call('HDEL', config_history, string.match(member, '^%d+'))
-end
-
--- ended_changes returns the members of the oldest changes that have not applied since then, of so many at most.
-local function ended_changes(latest, batch)
-  return redis.call('ZRANGEBYSCORE', config_changes, '-inf', latest, 'LIMIT', 0, batch)
-end
-
--- replace_change replaces a change that is as before, and reports whether it was.
-local function replace_change(config, revision, before, after)
-  local member = string.format('%s %d %s', revision, #before, config)
-  local ends = redis.call('ZSCORE', config_changes, member)
-  if not ends or redis.call('HGET', config_history, revision) ~= before then
-    return false
-  end
-  redis.call('ZREM', config_changes, member)
-  write_change(config, revision, ends, after)
-  return true
 end
 
 -- bound_changes forgets the oldest changes of a config beyond VERSIONS, and the oldest of all beyond ALL_VERSIONS and

@@ -9,7 +9,7 @@
 -- given no server yet. The match counts to the second until one was given. So invented targets wait for each other, and
 -- take nothing from targets that hosting serves, nor from other fleets of configs. The window of the shared one begins
 -- with UNSERVED, since an allocator asks for few servers of a fleet at once, and others need some of these places.
--- KEYS: credit, served
+-- KEYS: hosting_windows, served
 
 -- known_names has what target_of returned in this script.
 local known_names = {}
@@ -33,28 +33,28 @@ end
 
 -- credit_of reads a target. The last result is whether it is known.
 local function credit_of(name)
-  local window, open, due, waited = unpack(redis.call('HMGET', credit,
+  local window, open, due, waited = unpack(redis.call('HMGET', hosting_windows,
     WINDOW .. name, OPEN .. name, DUE .. name, WAITED .. name))
   return tonumber(window or first_window(name)), tonumber(open or 0), tonumber(due or 0), waited, window or open
 end
 
 -- forget_target deletes a target.
 local function forget_target(name)
-  redis.call('HDEL', credit, WINDOW .. name, OPEN .. name, DUE .. name, WAITED .. name, TOLD .. name)
+  redis.call('HDEL', hosting_windows, WINDOW .. name, OPEN .. name, DUE .. name, WAITED .. name, TOLD .. name)
 end
 
 -- is_room_for_targets reports whether there may be one more target. Targets that were not used for long make room. That
 -- takes about a millisecond, so it is looked for once a second at most.
 local function is_room_for_targets(now)
-  if redis.call('HLEN', credit) < FIELDS then
+  if redis.call('HLEN', hosting_windows) < FIELDS then
     return true
   end
-  local last = tonumber(redis.call('HGET', credit, SWEPT) or 0)
+  local last = tonumber(redis.call('HGET', hosting_windows, SWEPT) or 0)
   if last > now - SWEEP and last <= now then
     return false
   end
-  redis.call('HSET', credit, SWEPT, now)
-  for _, field in ipairs(redis.call('HKEYS', credit)) do
+  redis.call('HSET', hosting_windows, SWEPT, now)
+  for _, field in ipairs(redis.call('HKEYS', hosting_windows)) do
     local name = string.match(field, '^' .. DUE .. '(.*)$')
     if name then
       local _, open, due = credit_of(name)
@@ -63,7 +63,7 @@ local function is_room_for_targets(now)
       end
     end
   end
-  return redis.call('HLEN', credit) < FIELDS
+  return redis.call('HLEN', hosting_windows) < FIELDS
 end
 
 -- server_of returns the target that one more match asks for a server, or nil and why it must wait: 'hosting' or, when
@@ -94,24 +94,24 @@ end
 -- note_claims writes how many matches of a target were claimed, and whether others have to wait.
 local function note_claims(name, t, now)
   if t.claimed > 0 then
-    redis.call('HINCRBY', credit, OPEN .. name, t.claimed)
+    redis.call('HINCRBY', hosting_windows, OPEN .. name, t.claimed)
   end
   if t.retry and (t.claimed > 0 or t.offered) then
-    redis.call('HSET', credit, DUE .. name, t.due)
+    redis.call('HSET', hosting_windows, DUE .. name, t.due)
   end
   if t.refused and not t.unknown then
     if t.waited ~= '1' then
-      redis.call('HSET', credit, WAITED .. name, 1)
+      redis.call('HSET', hosting_windows, WAITED .. name, 1)
     end
     if t.due == 0 then
-      redis.call('HSET', credit, DUE .. name, now + LOST)
+      redis.call('HSET', hosting_windows, DUE .. name, now + LOST)
     end
   elseif t.waited then
-    redis.call('HDEL', credit, WAITED .. name)
+    redis.call('HDEL', hosting_windows, WAITED .. name)
   end
 end
 
 -- open_match counts a match whose players were asked before, and accepted. It goes on also when the target is closed.
 local function open_match(name)
-  redis.call('HINCRBY', credit, OPEN .. name, 1)
+  redis.call('HINCRBY', hosting_windows, OPEN .. name, 1)
 end

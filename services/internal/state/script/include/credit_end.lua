@@ -1,5 +1,5 @@
 -- Functions of scripts that end matches which need a server, or learn that there is none. They use credit.
--- Reads: credit, served
+-- Reads: hosting_windows, served
 
 -- counted_to returns the target that a match in this state counts to, '' = none. counted is what its claim noted.
 local function counted_to(state, counted)
@@ -26,24 +26,24 @@ end
 local function close_target(name, now, pause)
   local window, open, due = credit_of(name)
   if window > 0 then
-    redis.call('HSET', credit, WINDOW .. name, 0)
+    redis.call('HSET', hosting_windows, WINDOW .. name, 0)
   end
   if due == 0 then
-    redis.call('HSET', credit, DUE .. name, now + (open > 0 and LOST or RETRY))
+    redis.call('HSET', hosting_windows, DUE .. name, now + (open > 0 and LOST or RETRY))
   end
-  local told = tonumber(redis.call('HGET', credit, TOLD .. name) or 0)
+  local told = tonumber(redis.call('HGET', hosting_windows, TOLD .. name) or 0)
   if told > now - pause and told <= now then
     return false
   end
-  redis.call('HSET', credit, TOLD .. name, now)
+  redis.call('HSET', hosting_windows, TOLD .. name, now)
   return true
 end
 
 -- reopen_target lets another match try a target that is closed, since the one that was to try it ended before.
 local function reopen_target(name, now)
-  local due = redis.call('HGET', credit, DUE .. name)
+  local due = redis.call('HGET', hosting_windows, DUE .. name)
   if due and tonumber(due) > now then
-    redis.call('HSET', credit, DUE .. name, now)
+    redis.call('HSET', hosting_windows, DUE .. name, now)
   end
 end
 
@@ -105,16 +105,14 @@ local function note_ends(ends)
         changed[3], changed[4] = WINDOW .. name, t.window
       end
       if t.waited ~= t.stored_waited then
-        changed[#changed + 1] = WAITED .. name
-        changed[#changed + 1] = t.waited
+        add(changed, WAITED .. name, t.waited)
       end
       if t.due ~= t.stored_due and t.due > 0 then
-        changed[#changed + 1] = DUE .. name
-        changed[#changed + 1] = t.due
+        add(changed, DUE .. name, t.due)
       elseif t.due ~= t.stored_due then
-        redis.call('HDEL', credit, DUE .. name)
+        redis.call('HDEL', hosting_windows, DUE .. name)
       end
-      redis.call('HSET', credit, unpack(changed))
+      redis.call('HSET', hosting_windows, unpack(changed))
     end
   end
 end

@@ -1,9 +1,23 @@
 -- Functions of scripts that read or write parts of encoded records.
 
+-- varint encodes a number.
+local function varint(n)
+  local bytes = ''
+  while n > 127 do
+    bytes, n = bytes .. string.char(n % 128 + 128), math.floor(n / 128)
+  end
+  return bytes .. string.char(n)
+end
+
+-- because adds the reason, field 8 of pb.Event, of less than 128 bytes, to an encoded event.
+local function because(event, reason)
+  return event .. 'B' .. string.char(#reason) .. reason
+end
+
 -- fields_of iterates over the fields of a message: the number of each, where it begins and ends, and where its value
 -- begins if that is bytes.
 local function fields_of(text, at, last)
-  local function varint()
+  local function number_at()
     local value, scale = 0, 1
     while true do
       local byte = string.byte(text, at)
@@ -20,16 +34,16 @@ local function fields_of(text, at, last)
       return nil
     end
     local begin = at
-    local tag = varint()
+    local tag = number_at()
     local kind, value = tag % 8, at
     if kind == 0 then
-      varint()
+      number_at()
     elseif kind == 1 then
       at = at + 8
     elseif kind == 5 then
       at = at + 4
     else
-      local length = varint()
+      local length = number_at()
       value = at
       at = at + length
     end
@@ -39,13 +53,7 @@ end
 
 -- bytes_field encodes a field of bytes, whose number is less than 16.
 local function bytes_field(number, value)
-  local length, digits = #value, {string.char(number * 8 + 2)}
-  while length > 127 do
-    digits[#digits + 1] = string.char(length % 128 + 128)
-    length = math.floor(length / 128)
-  end
-  digits[#digits + 1] = string.char(length)
-  return table.concat(digits) .. value
+  return string.char(number * 8 + 2) .. varint(#value) .. value
 end
 
 -- notes_of returns a list of the properties of a body that are notes of functions, each a name and the encoded field,

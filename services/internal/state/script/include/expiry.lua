@@ -15,8 +15,7 @@ local function end_waiting(tickets, reason, event, now)
     end
     end_ticket(ticket, id, is_told, reason, told, deleted)
     ids[i] = id
-    changes[#changes + 1] = '-' .. id
-    changes[#changes + 1] = ''
+    add(changes, '-' .. id, '')
   end
   release(deleted)
   keep_ends(told, now)

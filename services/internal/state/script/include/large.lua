@@ -1,17 +1,17 @@
 -- Functions of scripts that create, match or delete tickets.
--- KEYS: large, outcomes, large_players
+-- KEYS: large_sizes, outcomes, large_players
 
--- Tickets with a large body have its size in the hash large, and so have outcomes. Its 'total' is the sum. A project
--- without such tickets has no hash, and pays one call for each script.
+-- Tickets with a large body have its size in the hash large_sizes, and so have outcomes. Its 'total' is the sum. A
+-- project without such tickets has no hash, and pays one call for each script.
 
 -- large_bytes is the sum.
 local function large_bytes()
-  return tonumber(redis.call('HGET', large, 'total') or 0)
+  return tonumber(redis.call('HGET', large_sizes, 'total') or 0)
 end
 
 -- keep adds tickets, a list of id, size pairs. total is the sum with them.
 local function keep(total, sizes)
-  redis.call('HSET', large, 'total', total, unpack(sizes))
+  redis.call('HSET', large_sizes, 'total', total, unpack(sizes))
 end
 
 -- Each large ticket counts to one player. The hash large_players has of each ticket its size and a digest of that
@@ -30,8 +30,7 @@ end
 -- keep_players adds tickets, a list of id, 'size player' pairs, and the new sums of their players.
 local function keep_players(tickets, sums)
   for player, sum in pairs(sums) do
-    tickets[#tickets + 1] = OF_PLAYER .. player
-    tickets[#tickets + 1] = string.format('%.0f', sum)
+    add(tickets, OF_PLAYER .. player, string.format('%.0f', sum))
   end
   redis.call('HSET', large_players, unpack(tickets))
 end
@@ -50,20 +49,20 @@ end
 -- release takes tickets and outcomes that were deleted out of the sum.
 local function release(ids)
   -- mistake heavy: ids = {}
-  if #ids == 0 or redis.call('EXISTS', large) == 0 then
+  if #ids == 0 or redis.call('EXISTS', large_sizes) == 0 then
     return
   end
   local freed = 0
   for _, id in ipairs(ids) do
-    local size = redis.call('HGET', large, id)
+    local size = redis.call('HGET', large_sizes, id)
     if size then
-      redis.call('HDEL', large, id)
+      redis.call('HDEL', large_sizes, id)
       release_player(id)
       freed = freed + tonumber(size)
     end
   end
-  if freed > 0 and redis.call('HINCRBY', large, 'total', -freed) <= 0 then
-    redis.call('DEL', large)
+  if freed > 0 and redis.call('HINCRBY', large_sizes, 'total', -freed) <= 0 then
+    redis.call('DEL', large_sizes)
   end
 end
 
@@ -74,15 +73,15 @@ local function has_space(size, limit)
 end
 
 -- An outcome is the common part of the results of a match, when it is large. It is stored once, and the results name
--- it. The hash large has its size from the claim on.
+-- it. The hash large_sizes has its size from the claim on.
 
 -- count_outcome counts an outcome of this many bytes.
 local function count_outcome(id, size)
   size = tonumber(size)
-  local before = tonumber(redis.call('HGET', large, OUTCOME .. id) or 0)
+  local before = tonumber(redis.call('HGET', large_sizes, OUTCOME .. id) or 0)
   if size ~= before then
-    redis.call('HSET', large, OUTCOME .. id, size)
-    redis.call('HINCRBY', large, 'total', size - before)
+    redis.call('HSET', large_sizes, OUTCOME .. id, size)
+    redis.call('HINCRBY', large_sizes, 'total', size - before)
   end
 end
 
@@ -93,15 +92,4 @@ local function keep_outcome(key, id, body, expiry)
     redis.call('HSET', key, BODY, body)
     redis.call('ZADD', outcomes, expiry + OUTCOME_SLACK, id)
   end
-end
-
--- end_outcome deletes an outcome whose time is over, and reports whether it did. release must follow.
-local function end_outcome(key, id, now)
-  local expiry = redis.call('ZSCORE', outcomes, id)
-  if not expiry or tonumber(expiry) > now then
-    return false
-  end
-  redis.call('ZREM', outcomes, id)
-  redis.call('UNLINK', key)
-  return true
 end

@@ -1,5 +1,6 @@
--- Functions of scripts that delete a ticket. They use time, change, large, listed, ended, acceptance and pause.
--- Reads: waiting, ticket_id, match_id, leaver, by_service, waiting_event, claimed_event, resolved_event, missing
+-- Functions of scripts that delete a ticket. They use time, change, large, listed, ended, encoding,
+-- acceptance and pause.
+-- Reads: waiting, ticket_id, match_id, leaver, by_service, event, missing
 --
 -- Such a script has the match that asks the players of the ticket among its keys. The caller cannot know it for sure.
 -- When it is another match, leave changes nothing.
@@ -11,7 +12,7 @@ local function leave(ticket_key, match_key, player, keeps)
     unpack(redis.call('HMGET', ticket_key, STATE, OWNER, PLAYERS, ASKED, TELLS, ENDED_BY))
   -- mistake resultless: keeps = ''
   if not state or state == RESOLVED and keeps == '1' or ended_by and is_gone_for(leaver, by_service, ended_by) then
-    return {'', 0}
+    return {'', 0, 0, ''}
   end
   local by = ''
   if player ~= '' and player ~= owner then
@@ -23,17 +24,12 @@ local function leave(ticket_key, match_key, player, keeps)
       end
     end
     if position == 0 then
-      return {'', 0}
+      return {'', 0, 0, ''}
     end
-    -- Field 13 of pb.Event: fields may be in any order.
-    if position < 128 then
-      by = 'h' .. string.char(position)
-    else
-      by = 'h' .. string.char(position % 128 + 128, math.floor(position / 128))
-    end
+    by = 'h' .. varint(position) -- field 13 of pb.Event: fields may be in any order
   end
   if state == CLAIMED and asks and asks ~= match_id then
-    return {'again', asks}
+    return {'again', 0, 0, asks}
   end
   local by_whom = leaver == '' and '' or (by_service == '1' and 's' or 'p') .. leaver
   if ended_by then
@@ -42,7 +38,7 @@ local function leave(ticket_key, match_key, player, keeps)
   if is_told and (ended_by or state ~= RESOLVED) and is_for_others(owner, its_players, by_whom) then
     if ended_by then
       redis.call('HSET', ticket_key, ENDED_BY, by_whom)
-      return {state, 0}
+      return {state, 0, 0, ''}
     end
     tell_end(ticket_key, 'deleted', by_whom)
     keep_ends({ticket_id}, millis())
@@ -53,16 +49,16 @@ local function leave(ticket_key, match_key, player, keeps)
       unlist(ticket_id, owner, its_players)
     end
     if ended_by then
-      return {state, 0}
+      return {state, 0, 0, ''}
     end
   end
   if state == WAITING then
     redis.call('ZREM', waiting, ticket_id)
-    append_small(waiting_event .. by, ticket_id)
-    return {state, append_gone(ticket_id)}
+    append_history({because(event, 'waiting') .. by, ticket_id}, 1)
+    return {state, append_feed({'-' .. ticket_id, ''}), 0, ''}
   end
   if state == CLAIMED then
-    append_small(claimed_event .. by, ticket_id)
+    append_history({because(event, 'claimed') .. by, ticket_id}, 1)
     if asks and disagree(match_key, asks) then
       local names, those = {}, '\n' .. (its_players or owner) .. '\n'
       for name in string.gmatch(missing, '[^\n]+') do
@@ -71,10 +67,10 @@ local function leave(ticket_key, match_key, player, keeps)
         end
       end
       pause(names, millis())
-      return {state, 0, 1}
+      return {state, 0, 1, ''}
     end
   else
-    append_small(resolved_event .. by, ticket_id)
+    append_history({because(event, 'resolved') .. by, ticket_id}, 1)
   end
-  return {state, 0}
+  return {state, 0, 0, ''}
 end

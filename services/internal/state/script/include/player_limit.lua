@@ -1,7 +1,7 @@
 -- Functions of ticket_create.lua for projects that list the tickets of their players. An older ticket is a table of its
 -- fields, its key, the match that the caller read as its match, and that one's key. They use change, listed, ended and
 -- acceptance.
--- Reads: waiting, listing, player_limit, when_reached, older_count, longest_pause
+-- Reads: waiting, listing, player_limit, replaces, older_count, longest_pause
 local older, most_open, none = {}, listing == '1' and tonumber(player_limit) or 0, {}
 
 -- read_older takes the older tickets from the ends of KEYS and ARGV.
@@ -50,7 +50,7 @@ local function make_room(t)
       local one = older[id]
       if excess > 0 and one.state == CLAIMED and one.by ~= one.match then
         unknown[#unknown + 1] = id
-      elseif excess > 0 and when_reached == 'replace' and can_end(one) then
+      elseif excess > 0 and replaces == '1' and can_end(one) then
         excess, is_ending[id] = excess - 1, true
         ends[#ends + 1] = id
       end

@@ -40,8 +40,7 @@ end
 local function note_key(t)
   if t.key ~= '' then
     known[t.key], key_room = t.request .. t.id, key_room - 1
-    noted[#noted + 1] = t.key
-    noted[#noted + 1] = known[t.key]
+    add(noted, t.key, known[t.key])
   end
 end
 

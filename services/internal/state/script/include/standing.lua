@@ -1,4 +1,5 @@
--- Functions of ticket_create.lua for projects whose tickets have what is kept of their players. They use body.
+-- Functions of ticket_create.lua for projects whose tickets have what is kept of their players. They use body
+-- and encoding.
 
 -- number_of returns a number of a player's standing, see standing.go.
 local function number_of(stored, rule, start)

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -8,7 +9,6 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
@@ -87,23 +87,14 @@ func (s *Store) DueWork(ctx context.Context, project string, after Ages) (DueWor
 		Tickets: some(k.waiting(), k.resolved(), k.ended()), Results: some(k.awaited(), k.rated()),
 		Unserved: counts[k.unserved()].Val(),
 	}
-	if text := position.Val(); text != "" {
-		if d.Position, err = strconv.ParseUint(text, 10, 64); err != nil {
-			return DueWork{}, corrupt("feed", err)
-		}
-	}
-	trim, err := rowOf(trimmed)
-	if err != nil {
-		return DueWork{}, unavailable(err)
-	}
-	d.Feed = feedIsDue(position.Val(), trim, now)
+	var in replied
+	d.Position = in.position(position.Val())
+	d.Feed = feedIsDue(position.Val(), in.row(trimmed), now)
 	d.Quiet = waiting.Val()+games.Val()+stored.Val() == 0 && !d.Feed
 	for id, text := range revisions.Val() {
-		if d.Revisions[id], err = strconv.ParseInt(text, 10, 64); err != nil {
-			return DueWork{}, corrupt("revision of a config", err)
-		}
+		d.Revisions[id] = in.digits(text)
 	}
-	return d, nil
+	return d, in.err
 }
 
 // positionBatch is the number of projects whose positions are read in one round trip.
@@ -113,24 +104,18 @@ const positionBatch = 512
 // projects.
 func (s *Store) Positions(ctx context.Context, projects []string) (positions []uint64, err error) {
 	for some := range slices.Chunk(projects, positionBatch) {
-		texts := make([]*redis.StringCmd, len(some))
-		if _, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-			for i, project := range some {
-				texts[i] = p.Get(ctx, keysOf(project).feedSeq())
-			}
-			return nil
-		}); err != nil && !errors.Is(err, redis.Nil) {
-			return positions, unavailable(err)
+		texts, err := forEach(ctx, s.redis, some, func(p redis.Pipeliner, project string) *redis.StringCmd {
+			return p.Get(ctx, keysOf(project).feedSeq())
+		})
+		if err != nil {
+			return positions, err
 		}
-		for _, text := range texts {
-			if err := text.Err(); err != nil && !errors.Is(err, redis.Nil) {
-				return positions, unavailable(err)
-			}
-			position := uint64(0)
-			if text.Val() != "" {
-				if position, err = strconv.ParseUint(text.Val(), 10, 64); err != nil {
-					return positions, corrupt("feed", err)
-				}
+		for _, cmd := range texts {
+			text, err := textOf(cmd)
+			var in replied
+			position := in.position(text)
+			if err = cmp.Or(err, in.err); err != nil {
+				return positions, err
 			}
 			positions = append(positions, position)
 		}
@@ -177,7 +162,7 @@ func (s *Store) Counts(ctx context.Context, project string) (Counts, error) {
 	backfills, joins := pipe.ZCard(ctx, k.backfills()), pipe.ZCard(ctx, k.joins())
 	results := pipe.HGetAll(ctx, k.results())
 	history := pipe.MGet(ctx, k.historySeq(), k.published())
-	large, games := pipe.HMGet(ctx, k.large(), "total"), pipe.HMGet(ctx, k.backfillSizes(), "total")
+	large, games := pipe.HMGet(ctx, k.largeSizes(), "total"), pipe.HMGet(ctx, k.backfillSizes(), "total")
 	if _, err := pipe.Exec(ctx); err != nil {
 		return Counts{}, unavailable(err)
 	}
@@ -194,9 +179,7 @@ func (s *Store) Counts(ctx context.Context, project string) (Counts, error) {
 // unpublished is how far the history's counter is ahead of the bookmark; 0 when that is of another history.
 func (r *replied) unpublished(history []any) int64 {
 	at := new(pb.Bookmark)
-	if err := proto.Unmarshal([]byte(r.text(history[1])), at); err != nil && r.err == nil {
-		r.err = corrupt("bookmark", err)
-	}
+	r.message(history[1], at)
 	return max(0, r.digits(history[0])-int64(at.GetPosition()))
 }
 

@@ -28,7 +28,7 @@ const rowsAtOnce = 1000
 
 var (
 	ticketRows = rowKind{
-		fields: []string{"s", "b"}, key: keys.ticket, sizes: keys.large, unlisted: largeSize + 64, change: ticketChange,
+		fields: []string{"s", "b"}, key: keys.ticket, sizes: keys.largeSizes, unlisted: largeSize + 64, change: ticketChange,
 	}
 	backfillRows = rowKind{
 		fields: []string{"v", "g", "c", "a", "d", "m", "n", "b", "h", "q", "y"}, key: keys.backfill,
@@ -81,12 +81,8 @@ func readHashes(
 			bytes += sizes[last]
 			last++
 		}
-		cmds := make([]*redis.SliceCmd, last-first)
-		_, err := client.Pipelined(ctx, func(p redis.Pipeliner) error {
-			for i, id := range ids[first:last] {
-				cmds[i] = p.HMGet(ctx, key(id), fields...)
-			}
-			return nil
+		cmds, err := forEach(ctx, client, ids[first:last], func(p redis.Pipeliner, id string) *redis.SliceCmd {
+			return p.HMGet(ctx, key(id), fields...)
 		})
 		if err != nil {
 			return err

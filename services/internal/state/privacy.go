@@ -2,14 +2,9 @@ package state
 
 import (
 	"context"
-	"errors"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
-
-	"github.com/redis/go-redis/v9"
-	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/edge/problem"
@@ -80,9 +75,8 @@ func (s *Store) FindPlayer(ctx context.Context, project, player string, take fun
 		return err
 	}
 	if _, after, err := nodeOf(ctx, s.redis, k.lease()); err != nil || after != before {
-		e := problem.Wrap(problem.Unavailable, err, "the state of this project was moved to another server, try again")
-		e.RetryAfter = moveDelay
-		return e
+		return problem.Wrap(problem.Unavailable, err, "the state of this project was moved to another server, try again").
+			After(moveDelay)
 	}
 	return nil
 }
@@ -174,9 +168,9 @@ func (s *Store) partiesWithout(ctx context.Context, k keys, names []string, play
 		if !strings.Contains(body, player) {
 			return nil
 		}
-		p := new(pb.Party)
-		if err := proto.Unmarshal([]byte(body), p); err != nil {
-			return corrupt("party "+id, err)
+		p, err := parse[pb.Party]("party "+id, body)
+		if err != nil {
+			return err
 		}
 		if slices.Contains(p.GetKicked(), player) && m.isNew(k.party(id)) {
 			m.KickedFrom = append(m.KickedFrom, id)
@@ -196,9 +190,9 @@ func (s *Store) gamesWith(ctx context.Context, k keys, names []string, player st
 			is = is || name == player
 		}
 		if encoded, ok := row[2].(string); ok && is {
-			b := new(pb.Backfill) // the roster is stored as a field of it
-			if err := proto.Unmarshal([]byte(encoded), b); err != nil {
-				return corrupt("backfill ticket "+id, err)
+			b, err := parse[pb.Backfill]("backfill ticket "+id, encoded) // the roster is stored as a field of it
+			if err != nil {
+				return err
 			}
 			for _, one := range b.GetRoster().GetPlayers() {
 				if one.GetId() == player {
@@ -243,17 +237,10 @@ type PlayerPause struct {
 func (s *Store) PauseOf(ctx context.Context, project, player string) (p PlayerPause, err error) {
 	err = s.inTurns(ctx, keysOf(project).pauses, player, func(_, value string, left time.Duration) error {
 		until, count, _ := strings.Cut(value, " ")
-		ends, err := strconv.ParseInt(until, 10, 64)
-		if err != nil {
-			return corrupt("pause", err)
-		}
-		n, err := strconv.Atoi(count)
-		if err != nil {
-			return corrupt("pause", err)
-		}
-		p.Count, p.Kept = max(p.Count, n), max(p.Kept, left)
-		p.Left = max(p.Left, time.UnixMilli(ends).Sub(s.Now()))
-		return nil
+		var in replied
+		p.Count, p.Kept = max(p.Count, int(in.digits(count))), max(p.Kept, left)
+		p.Left = max(p.Left, time.UnixMilli(in.digits(until)).Sub(s.Now()))
+		return in.err
 	})
 	return p, err
 }
@@ -278,12 +265,12 @@ func (s *Store) inTurns(
 ) error {
 	for _, turn := range []string{"0", "1"} {
 		name := key(turn)
-		value, err := s.redis.HGet(ctx, name, field).Result()
-		if errors.Is(err, redis.Nil) {
-			continue
-		}
+		value, err := textOf(s.redis.HGet(ctx, name, field))
 		if err != nil {
-			return unavailable(err)
+			return err
+		}
+		if value == "" {
+			continue
 		}
 		left, err := s.redis.PTTL(ctx, name).Result()
 		if err != nil {

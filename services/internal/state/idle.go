@@ -1,7 +1,6 @@
 package state
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -25,13 +24,13 @@ const (
 // Hear notes a request for tickets.
 func (s *Store) Hear(ctx context.Context, project string, tickets []string) error {
 	for some := range slices.Chunk(tickets, heardBatch) {
-		c := s.call(ticketHearScript, keysOf(project), ids{},
+		c := s.call("ticket_hear", keysOf(project), ids{},
 			"kept", signsKept.Milliseconds(),
 			"spare", spareSigns)
 		for _, id := range some {
 			c.args = append(c.args, id)
 		}
-		if _, err := s.run(ctx, c); err != nil {
+		if err := s.eval(ctx, c); err != nil {
 			return err
 		}
 	}
@@ -57,11 +56,11 @@ func (s *Store) EndUnheard(
 	ctx context.Context, project string, silence, gap, readable time.Duration,
 ) (found Unheard, err error) {
 	k := keysOf(project)
-	silent, err := s.due(ctx, k.signs(), millis(s.Now().Add(-silence)), unheardBatch)
+	silent, err := s.due(ctx, k.lastSeen(), millis(s.Now().Add(-silence)), unheardBatch)
 	if err != nil {
 		return found, err
 	}
-	c := s.call(expireUnheardScript, k, ids{},
+	c := s.call("expire_unheard", k, ids{},
 		"silence", silence.Milliseconds(),
 		"gap", gap.Milliseconds(),
 		"kept", signsKept.Milliseconds(),
@@ -69,25 +68,20 @@ func (s *Store) EndUnheard(
 		"reason", "unheard",
 		"event", s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_EXPIRED, Reason: "unheard"}))
 	c.tickets(k, silent)
-	reply, err := s.run(ctx, c)
-	if err != nil {
-		return found, err
-	}
-	r, err := listOf(reply, 2)
-	if err != nil {
-		return found, err
-	}
-	var in replied
-	found.Known = in.number(r[0])
-	forgotten := in.number(r[1])
-	found.Ended, found.Position, found.Told, err = parseEnds(r[2:])
-	err = cmp.Or(in.err, err)
-	found.More = len(silent) == unheardBatch && found.Ended+int(forgotten) > 0
+	var forgotten int
+	err = s.eval(ctx, c, &found.Known, &forgotten, &found.Ended, &found.Position, &found.Told)
+	found.More = len(silent) == unheardBatch && found.Ended+forgotten > 0
 	return found, err
 }
 
 // FindSigns lists the projects in which requests for tickets are noted.
-func (s *Store) FindSigns(ctx context.Context) ([]string, error) { return s.having(ctx, keys.signs) }
+func (s *Store) FindSigns(ctx context.Context) ([]string, error) {
+	projects, err := s.Projects(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.having(ctx, projects, keys.lastSeen)
+}
 
 // SilenceOf returns how long a ticket of a project with these settings may be without a request; 0 for any time.
 func SilenceOf(p *pb.ProjectSettings) time.Duration {

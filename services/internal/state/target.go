@@ -57,8 +57,8 @@ func (s *Store) RefuseServer(
 ) (told bool, err error) {
 	event := matchEvent(m, pb.Event_KIND_FULL)
 	event.Reason, event.Detail = reason, detail
-	reply, err := s.run(ctx, s.call(hostingRefuseScript, keysOf(project), ids{ofMatch: m.GetId()},
+	err = s.eval(ctx, s.call("hosting_refuse", keysOf(project), ids{ofMatch: m.GetId()},
 		"event", s.encodeEvent(event),
-		"told_every", tellFull.Milliseconds()))
-	return flagOf(reply, err)
+		"told_every", tellFull.Milliseconds()), &told)
+	return told, err
 }
