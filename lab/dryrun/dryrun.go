@@ -147,14 +147,10 @@ func (d *dryRun) logLine(text string) {
 	}
 }
 
-// fillIndex puts the tickets into the index, encoded as runners get them.
+// fillIndex puts the tickets into the index.
 func (d *dryRun) fillIndex() error {
 	for _, ticket := range d.Tickets {
-		body, err := proto.Marshal(ticket)
-		if err != nil {
-			return fmt.Errorf("ticket %s: %w", ticket.GetId(), err)
-		}
-		if err := d.index.Put(ticket.GetId(), body); err != nil {
+		if err := d.index.PutTicket(ticket.GetId(), ticket); err != nil {
 			return fmt.Errorf("ticket %s: %w", ticket.GetId(), err)
 		}
 	}

@@ -61,7 +61,7 @@ func settingsOf(p *pb.ProjectSettings) response.ProjectSettings {
 		if one.SetBy == definition.ByBeacon {
 			one.Claim, one.Region = "", one.Claim
 		}
-		b.Attributes[rule.GetAttribute()] = one
+		b.Attributes[rule.GetName()] = one
 	}
 	for _, rule := range p.GetProperties() {
 		if rule.GetSetBy() == definition.ByStanding {
@@ -70,7 +70,7 @@ func settingsOf(p *pb.ProjectSettings) response.ProjectSettings {
 		if b.Properties == nil {
 			b.Properties = map[string]response.PropertyRule{}
 		}
-		b.Properties[rule.GetProperty()] = response.PropertyRule{SetBy: rule.GetSetBy(), Claim: rule.GetClaim()}
+		b.Properties[rule.GetName()] = response.PropertyRule{SetBy: rule.GetSetBy(), Claim: rule.GetClaim()}
 	}
 	for _, w := range p.GetWebhooks() {
 		if b.Webhooks == nil {

@@ -12,6 +12,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/bus/bustest"
 	"matchmaker.dev/services/internal/platform/notify"
 	"matchmaker.dev/services/internal/state"
 )
@@ -132,7 +133,7 @@ func TestTicketOfSeveralConfigsIsWithdrawnEverywhere(t *testing.T) {
 	matches := map[string]int{}
 	ctx, enough := context.WithTimeout(t.Context(), patience)
 	defer enough()
-	err := w.bus.FollowEvents(ctx, project, time.Time{}, func(batch *pb.Events, _ uint64) error {
+	err := bustest.FollowEvents(ctx, w.bus, project, func(batch *pb.Events) error {
 		for _, e := range batch.GetEvents() {
 			if e.GetKind() != pb.Event_KIND_ASSIGNED {
 				continue

@@ -113,12 +113,12 @@ func (e *evaluation) retries() []*proposal {
 	settled, tickets, outdated := map[*proposal]bool{}, map[string]bool{}, map[*segment]bool{}
 	for i, c := range e.claims {
 		settled[e.selected[i]] = true
-		switch c.Refusal {
-		case "":
+		switch {
+		case c.Refusal == "":
 			for _, id := range c.Tickets {
 				tickets[id] = true
 			}
-		case "config", full, hosting, target, players:
+		case c.Refusal == "config", refusals[c.Refusal].err != nil:
 			outdated[e.selected[i].Origin.segment] = true
 		default:
 			tickets[c.Refusal] = true

@@ -79,7 +79,7 @@ func (s *settler) claim(ctx context.Context) (position uint64, err error) {
 		}
 		e.claims = append(e.claims, claims...)
 		s.handOn(ctx, claims)
-		s.restIfFull(ctx, proposals, claims)
+		s.restIfRefused(ctx, proposals, claims)
 	}
 	if len(e.claims) == len(e.selected) {
 		s.end(ctx, e.retries())
@@ -188,7 +188,7 @@ func (s *settler) handOn(ctx context.Context, claims []*state.Claim) {
 		switch {
 		case c.Refusal == "config":
 			s.inbox.poke(&pb.Poke{Configs: true})
-		case c.Refusal == full, c.Refusal == hosting, c.Refusal == target, c.Refusal == players: // see restIfFull
+		case refusals[c.Refusal].err != nil: // see restIfRefused
 		case c.Refusal != "":
 			// A ticket was deleted, another match had it first, or the backfill ticket changed: the others are proposed again.
 			s.inbox.poke(&pb.Poke{})
@@ -205,70 +205,47 @@ func (s *settler) handOn(ctx context.Context, claims []*state.Claim) {
 	s.Bus.NotifyResults(ctx, s.project, assigned, results)
 }
 
-// full is the refusal of a claim because the project has as many matches, or backfill tickets, as it may have; hosting,
-// because hosting has no servers for more matches; target, because it never had one for what the proposal says; and
-// players, because one of them is in two of its tickets.
-const (
-	full    = "full"
-	hosting = "hosting"
-	target  = "target"
-	players = "players"
-)
-
-var errPlayers = errors.New("a match has a player twice, or sends one to a running game that has the player: its " +
-	"function does not check the game's roster")
-
-var errHosting = errors.New("hosting has no servers for more matches, or allocators do not take them: the tickets " +
-	"wait until it has")
-
-var errTarget = errors.New("hosting has given no server yet for the profile, fleet or region of a match, and has " +
-	"none for others like it: the tickets wait; see that functions name none that does not exist")
-
-var errFull = errors.New("as many matches of the project wait for servers as may (--max-matches), or as many games " +
-	"are being filled (--max-backfills, --max-backfill-memory), or too many tickets go to one: the tickets wait until " +
-	"there is room")
-
-// restIfFull lets the segments whose claims were refused, because too many matches are claimed, hosting has no servers,
-// or a player is in a match twice, try again a little later.
-func (s *settler) restIfFull(ctx context.Context, proposals []*proposal, claims []*state.Claim) {
-	var err, noServers, unknown, twice error
-	now, claimed := s.Now(), false
-	for i, c := range claims {
-		switch {
-		case c.Refusal == full:
-			proposals[i].Origin.Rest(now)
-			err = errFull
-		case c.Refusal == hosting:
-			proposals[i].Origin.Rest(now)
-			noServers = errHosting
-		case c.Refusal == target:
-			proposals[i].Origin.Rest(now)
-			unknown = errTarget
-		case c.Refusal == players:
-			proposals[i].Origin.Rest(now)
-			twice = errPlayers
-		case c.Refusal == "" && c.Assignments == nil:
-			claimed = true
-		}
-	}
-	s.check(ctx, now, "claiming all matches", err, claimed)
-	s.check(ctx, now, "claiming matches for all servers", noServers, claimed)
-	s.check(ctx, now, "claiming matches for new targets", unknown, claimed)
-	s.check(ctx, now, "claiming matches of different players", twice, claimed)
+// refusals are why claims are refused for now, by the reason of state.Claim.Refusal: what is refused then, and what to
+// do about it.
+var refusals = map[string]struct {
+	doing string
+	err   error
+}{
+	"full": {"claiming all matches", errors.New("as many matches of the project wait for servers as may (--max-matches), " +
+		"or as many games are being filled (--max-backfills, --max-backfill-memory), or too many tickets go to one: the " +
+		"tickets wait until there is room")},
+	"hosting": {"claiming matches for all servers", errors.New("hosting has no servers for more matches, or allocators " +
+		"do not take them: the tickets wait until it has")},
+	"target": {"claiming matches for new targets", errors.New("hosting has given no server yet for the profile, fleet or " +
+		"region of a match, and has none for others like it: the tickets wait; see that functions name none that does " +
+		"not exist")},
+	"players": {"claiming matches of different players", errors.New("a match has a player twice, or sends one to a " +
+		"running game that has the player: its function does not check the game's roster")},
 }
 
 // calm is how long no claim was refused for a reason before the log says that this works again. Other matches are
 // claimed meanwhile.
 const calm = 10 * time.Second
 
-// check logs that claims are refused for a reason, and later that they are not any more.
-func (s *settler) check(ctx context.Context, now time.Time, doing string, refused error, claimed bool) {
-	if refused != nil {
-		s.refused[doing] = now
-	} else if !claimed || now.Sub(s.refused[doing]) < calm {
-		return
+// restIfRefused lets the segments whose claims were refused for now try again a little later, and logs why, once.
+func (s *settler) restIfRefused(ctx context.Context, proposals []*proposal, claims []*state.Claim) {
+	now, claimed, refused := s.Now(), false, map[string]bool{}
+	for i, c := range claims {
+		if _, waits := refusals[c.Refusal]; waits {
+			proposals[i].Origin.Rest(now)
+			refused[c.Refusal] = true
+		}
+		claimed = claimed || c.Refusal == "" && c.Assignments == nil
 	}
-	s.observed.Check(ctx, doing, refused)
+	for reason, r := range refusals {
+		switch {
+		case refused[reason]:
+			s.refused[reason] = now
+			s.observed.Check(ctx, r.doing, r.err)
+		case claimed && now.Sub(s.refused[reason]) >= calm:
+			s.observed.Check(ctx, r.doing, nil)
+		}
+	}
 }
 
 // newClaim returns the claim of a proposal.

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
-	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
@@ -146,11 +145,7 @@ func (s *service) listFew(ctx context.Context, r *pb.RunRequest) (*pb.Listed, er
 		if t == nil || t.Matched || t.Assignment != nil {
 			continue
 		}
-		body, err := proto.Marshal(t.Body)
-		if err != nil {
-			return nil, err
-		}
-		if err := index.Put(t.Body.GetId(), body); err != nil {
+		if err := index.PutTicket(t.Body.GetId(), t.Body); err != nil {
 			return nil, err
 		}
 	}

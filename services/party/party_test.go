@@ -436,7 +436,7 @@ func TestMembersSetWhatIsTheirs(t *testing.T) {
 	w := start(t, defaults)
 	p := w.party("ada", "bob")
 	must(t, w.store.PutSettings(t.Context(), "demo", &pb.ProjectSettings{
-		Attributes: []*pb.AttributeRule{{Attribute: "skill", SetBy: definition.ByService}},
+		Attributes: []*pb.SetterRule{{Name: "skill", SetBy: definition.ByService}},
 	}, state.AnyRevision))
 	for _, c := range []struct {
 		method, path, body, want string

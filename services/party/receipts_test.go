@@ -36,7 +36,7 @@ func TestReceiptsOfMembers(t *testing.T) {
 		o.Regions, err = receipt.Open(receipt.Settings{File: file, Age: time.Minute}, time.Now)
 		must(t, err)
 	})
-	w.set(&pb.AttributeRule{Attribute: "ping", SetBy: definition.ByBeacon, Claim: "eu"})
+	w.set(&pb.SetterRule{Name: "ping", SetBy: definition.ByBeacon, Claim: "eu"})
 	ada := issuer.Claims{Kind: auth.Player, Subject: "ada"}
 	bob := issuer.Claims{Kind: auth.Player, Subject: "bob"}
 	w.answers(ada, "POST", "", `{"attributes":{"ping":1}}`, 403, "attributes.ping: receipts of beacons set this attribute")

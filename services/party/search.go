@@ -116,13 +116,13 @@ func claimedBy(m *pb.Member, settings *pb.ProjectSettings) fields.Values {
 	claimed := fields.Values{Attributes: map[string]float64{}, Properties: map[string][]byte{}}
 	has := fields.Attributes(m.GetAttributeNames(), m.GetAttributeValues())
 	for _, rule := range settings.GetAttributes() {
-		if value, set := has[rule.GetAttribute()]; set && definition.IsVouched(rule) {
-			claimed.Attributes[rule.GetAttribute()] = value
+		if value, set := has[rule.GetName()]; set && definition.IsVouched(rule) {
+			claimed.Attributes[rule.GetName()] = value
 		}
 	}
 	for _, rule := range settings.GetProperties() {
-		if value, set := m.GetProperties()[rule.GetProperty()]; set && definition.IsVouched(rule) {
-			claimed.Properties[rule.GetProperty()] = value
+		if value, set := m.GetProperties()[rule.GetName()]; set && definition.IsVouched(rule) {
+			claimed.Properties[rule.GetName()] = value
 		}
 	}
 	return claimed

@@ -34,10 +34,10 @@ func vouching(t *testing.T) (w *world, pass func(time.Duration)) {
 // takesSkillFrom changes the settings: a claim of the player's token sets the skill.
 func (w *world) takesSkillFrom(claim string) {
 	w.t.Helper()
-	w.set(&pb.AttributeRule{Attribute: "skill", SetBy: definition.ByClaim, Claim: claim})
+	w.set(&pb.SetterRule{Name: "skill", SetBy: definition.ByClaim, Claim: claim})
 }
 
-func (w *world) set(rules ...*pb.AttributeRule) {
+func (w *world) set(rules ...*pb.SetterRule) {
 	w.t.Helper()
 	must(w.t, w.store.PutSettings(w.t.Context(), "demo", &pb.ProjectSettings{Attributes: rules}, state.AnyRevision))
 }
@@ -232,9 +232,9 @@ func TestChangedSettingsAreHeeded(t *testing.T) {
 // taking changes the settings: a claim of the player's token sets the roles, and only game services list players.
 func (w *world) taking() {
 	w.t.Helper()
-	must(w.t, w.store.PutSettings(w.t.Context(), "demo", &pb.ProjectSettings{Properties: []*pb.PropertyRule{
-		{Property: "players", SetBy: definition.ByService},
-		{Property: "roles", SetBy: definition.ByClaim, Claim: "roles"},
+	must(w.t, w.store.PutSettings(w.t.Context(), "demo", &pb.ProjectSettings{Properties: []*pb.SetterRule{
+		{Name: "players", SetBy: definition.ByService},
+		{Name: "roles", SetBy: definition.ByClaim, Claim: "roles"},
 	}}, state.AnyRevision))
 }
 
@@ -303,14 +303,14 @@ func TestTokensVouchForPropertiesOfMembers(t *testing.T) {
 // A member that sets its values again keeps what others set, unless the settings changed who sets it.
 func TestMemberKeepsWhatOthersSet(t *testing.T) {
 	w, pass := vouching(t)
-	rules := []*pb.AttributeRule{
-		{Attribute: "skill", SetBy: definition.ByClaim, Claim: "game.skill"},
-		{Attribute: "rank", SetBy: definition.ByService},
+	rules := []*pb.SetterRule{
+		{Name: "skill", SetBy: definition.ByClaim, Claim: "game.skill"},
+		{Name: "rank", SetBy: definition.ByService},
 	}
-	set := func(more ...*pb.AttributeRule) {
+	set := func(more ...*pb.SetterRule) {
 		t.Helper()
 		must(t, w.store.PutSettings(t.Context(), "demo", &pb.ProjectSettings{Attributes: append(rules, more...),
-			Properties: []*pb.PropertyRule{{Property: definition.Others, SetBy: definition.ByService}}}, state.AnyRevision))
+			Properties: []*pb.SetterRule{{Name: definition.Others, SetBy: definition.ByService}}}, state.AnyRevision))
 	}
 	set()
 	ada, plain := skilled("ada", 1200, time.Hour), issuer.Claims{Kind: auth.Player, Subject: "ada", TTL: 4 * time.Hour}
@@ -337,7 +337,7 @@ func TestMemberKeepsWhatOthersSet(t *testing.T) {
 	put("nothing", ada, `{}`, map[string]float64{"skill": 1200, "rank": 7}, "gold")
 	put("a token without the claim", plain, `{"attributes":{"mood":2}}`,
 		map[string]float64{"skill": 1200, "mood": 2, "rank": 7}, "gold")
-	set(&pb.AttributeRule{Attribute: "other", SetBy: definition.ByService})
+	set(&pb.SetterRule{Name: "other", SetBy: definition.ByService})
 	put("other settings", plain, `{}`, map[string]float64{"skill": 1200, "rank": 7}, "gold")
 	// What the claim said holds as long as its token.
 	pass(2 * time.Hour)
@@ -345,7 +345,7 @@ func TestMemberKeepsWhatOthersSet(t *testing.T) {
 	put("an expired token", plain, `{}`, map[string]float64{"rank": 7}, "gold")
 	// What clients set is not believed when the settings say that a service sets it.
 	w.answers(plain, "PUT", member, `{"attributes":{"mood":3}}`, 200, "")
-	set(&pb.AttributeRule{Attribute: "mood", SetBy: definition.ByService})
+	set(&pb.SetterRule{Name: "mood", SetBy: definition.ByService})
 	put("a client's", plain, `{}`, map[string]float64{"rank": 7}, "gold")
 	_, said = w.with(lobby, "PUT", member, `{}`, auth.OnBehalfOf, "ada")
 	has("the lobby says nothing", said, nil, "")

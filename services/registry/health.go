@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/edge/response"
 	"matchmaker.dev/services/internal/observe/histogram"
@@ -105,10 +107,7 @@ func (b *runnerView) live() []report {
 func addUpload(sum, u *pb.UploadStatus, newest bool) *pb.UploadStatus {
 	switch {
 	case sum == nil || newest && u.GetGeneration() > sum.GetGeneration():
-		sum = &pb.UploadStatus{
-			Project: u.GetProject(), Function: u.GetFunction(), Upload: u.GetUpload(), Generation: u.GetGeneration(),
-			RepeatedOn: u.GetRepeatedOn(), Canary: u.GetCanary(),
-		}
+		return proto.CloneOf(u)
 	case newest && u.GetGeneration() < sum.GetGeneration():
 		return sum
 	}
@@ -144,7 +143,7 @@ func mergeCounts(a, b []uint32) []uint32 {
 
 func addComparison(sum, c *pb.Comparison) *pb.Comparison {
 	if sum == nil || sum.GetWith() < c.GetWith() {
-		sum = &pb.Comparison{With: c.GetWith()}
+		return proto.CloneOf(c)
 	}
 	if c.GetWith() != sum.GetWith() {
 		return sum

@@ -14,6 +14,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -94,25 +95,10 @@ func (o *Options) complete() error {
 	if o.Store == nil || o.Bus == nil || o.Sandbox == nil || o.Verifier == nil || o.Log == nil || o.Now == nil {
 		return errors.New("registry: Store, Bus, Sandbox, Verifier, Log and Now are needed")
 	}
-	d := sandbox.DefaultLimits()
-	return errors.Join(
-		byDefault("Archive", &o.Archive, 32<<20),
-		byDefault("Module", &o.Module, d.Module),
-		o.Settings.Validate(),
-		byDefault("Heartbeat", &o.Heartbeat, 500*time.Millisecond),
-		byDefault("Grace", &o.Grace, 10*time.Second),
-		byDefault("LogAnswer", &o.LogAnswer, 4<<20),
-	)
-}
-
-func byDefault[T int | time.Duration](name string, setting *T, value T) error {
-	if *setting < 0 {
-		return errors.New("registry: " + name + " is negative")
-	}
-	if *setting == 0 {
-		*setting = value
-	}
-	return nil
+	o.Archive, o.Module = cmp.Or(o.Archive, 32<<20), cmp.Or(o.Module, sandbox.DefaultLimits().Module)
+	o.Heartbeat, o.Grace = cmp.Or(o.Heartbeat, 500*time.Millisecond), cmp.Or(o.Grace, 10*time.Second)
+	o.LogAnswer = cmp.Or(o.LogAnswer, 4<<20)
+	return o.Settings.Validate()
 }
 
 // registry is the service.

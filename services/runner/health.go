@@ -163,17 +163,8 @@ func (h *health) appendStatus(list []*pb.UploadStatus, of functionKey, record *p
 
 // statusFor returns the health for a heartbeat.
 func (u *uploadHealth) statusFor(of functionKey, record *pb.Function, now time.Time) *pb.UploadStatus {
-	was := u.status
-	s := &pb.UploadStatus{
-		Project: of.project, Function: of.function, Upload: was.GetUpload(), Generation: was.GetGeneration(),
-		Error: was.GetError(), ErrorTime: was.GetErrorTime(), ErrorConfig: was.GetErrorConfig(),
-		AllRuns: was.GetAllRuns(), AllFailed: was.GetAllFailed(),
-		RepeatedOn: was.GetRepeatedOn(), Repeated: was.GetRepeated(), Passed: was.GetPassed(),
-		Worked: hasWorked(record, was),
-	}
-	if c := was.GetCompared(); c != nil {
-		s.Compared = proto.CloneOf(c)
-	}
+	s := proto.CloneOf(u.status)
+	s.Project, s.Function, s.Worked = of.project, of.function, hasWorked(record, s)
 	var times, memory histogram.Counts
 	for i := range u.minutes {
 		m := &u.minutes[i]

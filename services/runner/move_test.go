@@ -199,7 +199,6 @@ func TestSettingsAreChecked(t *testing.T) {
 			s.Silence, s.Heartbeat = time.Second,
 				600*time.Millisecond
 		},
-		"Drain is -1s":      func(s *runner.Settings) { s.Drain = -time.Second },
 		"--min-instances 3": func(s *runner.Settings) { s.MinInstances, s.MaxInstances = 3, 2 },
 		"--max-hosts 1":     func(s *runner.Settings) { s.MaxHosts = 1 },
 	} {

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -91,31 +92,18 @@ func (s Settings) complete() (Settings, error) {
 		return s, fmt.Errorf("--min-instances %d and --hosts %d must not be more than --max-instances %d and --max-hosts %d",
 			s.MinInstances, s.Hosts, s.MaxInstances, s.MaxHosts)
 	}
-	var err error
-	set(&err, "Idle", &s.Idle, time.Minute)
-	set(&err, "Crowded", &s.Crowded, 2*time.Second)
-	set(&err, "Budget", &s.Budget, 5*time.Second)
-	set(&err, "Drain", &s.Drain, 5*time.Second)
-	set(&err, "Handover", &s.Handover, 30*time.Second)
-	set(&err, "Heartbeat", &s.Heartbeat, 500*time.Millisecond)
-	set(&err, "Silence", &s.Silence, 1500*time.Millisecond)
-	set(&err, "Settle", &s.Settle, 250*time.Millisecond)
-	set(&err, "Poll", &s.Poll, time.Second)
-	if err == nil && s.Silence < 2*s.Heartbeat {
-		err = fmt.Errorf("runner: Silence %v must be at least two times Heartbeat %v", s.Silence, s.Heartbeat)
+	t := s.Timing
+	s.Idle, s.Crowded = cmp.Or(t.Idle, time.Minute), cmp.Or(t.Crowded, 2*time.Second)
+	s.Budget, s.Drain = cmp.Or(t.Budget, 5*time.Second), cmp.Or(t.Drain, 5*time.Second)
+	s.Handover, s.Heartbeat = cmp.Or(t.Handover, 30*time.Second), cmp.Or(t.Heartbeat, 500*time.Millisecond)
+	s.Silence, s.Settle = cmp.Or(t.Silence, 1500*time.Millisecond), cmp.Or(t.Settle, 250*time.Millisecond)
+	s.Poll = cmp.Or(t.Poll, time.Second)
+	if s.Silence < 2*s.Heartbeat {
+		return s, fmt.Errorf("runner: Silence %v must be at least two times Heartbeat %v", s.Silence, s.Heartbeat)
 	}
-	return s, err
+	return s, nil
 }
 
 // slots is how many runs a runner works on at a time: as many as it has cores, at least two, so that one of them is not
 // in the way of all, and as many as it may have instances of one function.
 func (s *Settings) slots() int { return max(2, runtime.GOMAXPROCS(0), s.MaxInstances) }
-
-func set(err *error, name string, v *time.Duration, byDefault time.Duration) {
-	switch {
-	case *v == 0:
-		*v = byDefault
-	case *v < 0:
-		*err = fmt.Errorf("runner: %s is %v, less than 0", name, *v)
-	}
-}

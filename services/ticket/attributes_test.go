@@ -17,7 +17,7 @@ import (
 )
 
 // rules are the settings of most tests here.
-func rules(r ...*pb.AttributeRule) *pb.ProjectSettings { return &pb.ProjectSettings{Attributes: r} }
+func rules(r ...*pb.SetterRule) *pb.ProjectSettings { return &pb.ProjectSettings{Attributes: r} }
 
 func (r *replicas) set(t *testing.T, p *pb.ProjectSettings) {
 	t.Helper()
@@ -56,16 +56,16 @@ func (r *replicas) post(t *testing.T, replica int, token, body string, headers .
 func TestAttributesThatCanBeBelieved(t *testing.T) {
 	r := start(t)
 	r.set(t, rules(
-		&pb.AttributeRule{Attribute: "skill", SetBy: "claim", Claim: "game.skill"},
-		&pb.AttributeRule{Attribute: "age", SetBy: "claim", Claim: "age"},
-		&pb.AttributeRule{Attribute: "name", SetBy: "claim", Claim: "sub"},
-		&pb.AttributeRule{Attribute: "region", SetBy: "service"},
-		&pb.AttributeRule{Attribute: "mood", SetBy: "client"},
+		&pb.SetterRule{Name: "skill", SetBy: "claim", Claim: "game.skill"},
+		&pb.SetterRule{Name: "age", SetBy: "claim", Claim: "age"},
+		&pb.SetterRule{Name: "name", SetBy: "claim", Claim: "sub"},
+		&pb.SetterRule{Name: "region", SetBy: "service"},
+		&pb.SetterRule{Name: "mood", SetBy: "client"},
 	))
 	without := rules(
-		&pb.AttributeRule{Attribute: "skill", SetBy: "claim", Claim: "game.skill"},
-		&pb.AttributeRule{Attribute: "age", SetBy: "claim", Claim: "age"},
-		&pb.AttributeRule{Attribute: "region", SetBy: "service"},
+		&pb.SetterRule{Name: "skill", SetBy: "claim", Claim: "game.skill"},
+		&pb.SetterRule{Name: "age", SetBy: "claim", Claim: "age"},
+		&pb.SetterRule{Name: "region", SetBy: "service"},
 	)
 	player := func(c claims) string {
 		return r.mint(t, issuer.Claims{Kind: auth.Player, Subject: "ada", Further: c})
@@ -123,9 +123,9 @@ func TestAttributesThatCanBeBelieved(t *testing.T) {
 func TestOtherAttributes(t *testing.T) {
 	r := start(t)
 	r.set(t, rules(
-		&pb.AttributeRule{Attribute: "*", SetBy: "service"},
-		&pb.AttributeRule{Attribute: "mood", SetBy: "client"},
-		&pb.AttributeRule{Attribute: "skill", SetBy: "claim", Claim: "skill"},
+		&pb.SetterRule{Name: "*", SetBy: "service"},
+		&pb.SetterRule{Name: "mood", SetBy: "client"},
+		&pb.SetterRule{Name: "skill", SetBy: "claim", Claim: "skill"},
 	))
 	token := r.mint(t, issuer.Claims{Kind: auth.Player, Subject: "ada", Further: claims{"skill": 7}})
 	for body, refused := range map[string]string{
@@ -146,7 +146,7 @@ func TestOtherAttributes(t *testing.T) {
 // A player whom the ticket names has the attribute as well, for functions that look at players.
 func TestClaimsAreThePlayersToo(t *testing.T) {
 	r := start(t)
-	r.set(t, rules(&pb.AttributeRule{Attribute: "skill", SetBy: "claim", Claim: "skill"}))
+	r.set(t, rules(&pb.SetterRule{Name: "skill", SetBy: "claim", Claim: "skill"}))
 	as := *r
 	as.token = r.mint(t, issuer.Claims{Kind: auth.Player, Subject: "ada", Further: claims{"skill": 7}})
 	status, text, err := as.send(t.Context(), http.MethodPost, r.urls[0], `{"players":[{"id":"ada","attributes":{"mood":1}}]}`)
@@ -168,7 +168,7 @@ func TestClaimsAreThePlayersToo(t *testing.T) {
 // Claims count to the limit of attributes.
 func TestClaimsCountAsAttributes(t *testing.T) {
 	r := start(t)
-	r.set(t, rules(&pb.AttributeRule{Attribute: "skill", SetBy: "claim", Claim: "skill"}))
+	r.set(t, rules(&pb.SetterRule{Name: "skill", SetBy: "claim", Claim: "skill"}))
 	token := r.mint(t, issuer.Claims{Kind: auth.Player, Subject: "ada", Further: claims{"skill": 1}})
 	body := func(n int) string {
 		names := make([]string, n)
@@ -189,7 +189,7 @@ func TestClaimsCountAsAttributes(t *testing.T) {
 // From the moment a change of the settings was answered, every replica obeys it, also those that remember others.
 func TestSettingsCountAtOnceOnAllReplicas(t *testing.T) {
 	r := start(t)
-	open, closed := rules(), rules(&pb.AttributeRule{Attribute: "skill", SetBy: "service"})
+	open, closed := rules(), rules(&pb.SetterRule{Name: "skill", SetBy: "service"})
 	for round := range 20 {
 		p, want := open, http.StatusCreated
 		if round%2 == 1 {
@@ -215,7 +215,7 @@ func TestSettingsCountAtOnceOnAllReplicas(t *testing.T) {
 // A project whose settings are gone, as after Redis lost data, is as one that never had any.
 func TestSettingsThatAreLost(t *testing.T) {
 	r := start(t)
-	r.set(t, rules(&pb.AttributeRule{Attribute: "skill", SetBy: "service"}))
+	r.set(t, rules(&pb.SetterRule{Name: "skill", SetBy: "service"}))
 	token := r.mint(t, issuer.Claims{Kind: auth.Player, Subject: "ada"})
 	if status, _, _ := r.post(t, 0, token, `{"attributes":{"skill":1}}`); status != http.StatusForbidden {
 		t.Fatalf("the rule does not count: %d", status)

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
-	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus/adhoc"
@@ -248,15 +247,11 @@ type glass struct {
 }
 
 func newGlass(t *pb.Ticket) (*glass, error) {
-	body, err := proto.Marshal(t)
-	if err != nil {
-		return nil, err
-	}
 	g := &glass{ticket: t, index: pool.New()}
 	if len(t.GetQueues()) > 0 {
 		g.queue = t.GetQueues()[0]
 	}
-	return g, g.index.Put(t.GetId(), body)
+	return g, g.index.PutTicket(t.GetId(), t)
 }
 
 // sees reports whether a queue's pools have the ticket; without pools they have all that wait in the queue.

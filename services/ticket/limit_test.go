@@ -172,7 +172,7 @@ func TestRepeatedCreateIsAnsweredAfterOtherSettings(t *testing.T) {
 	const body = `{"attributes":{"skill":1}}`
 	first := send(body, `"k"`)
 	must(t, r.store.PutSettings(t.Context(), "demo", &pb.ProjectSettings{
-		Attributes: []*pb.AttributeRule{{Attribute: "skill", SetBy: definition.ByService}},
+		Attributes: []*pb.SetterRule{{Name: "skill", SetBy: definition.ByService}},
 	}, state.AnyRevision))
 	if again := send(body, `"k"`); again.status != 201 || again.ID != first.ID {
 		t.Errorf("again: %+v, first %+v", again, first)

@@ -20,7 +20,7 @@ type (
 )
 
 // propertyRules are the settings of most tests here.
-func propertyRules(r ...*pb.PropertyRule) *pb.ProjectSettings {
+func propertyRules(r ...*pb.SetterRule) *pb.ProjectSettings {
 	return &pb.ProjectSettings{Properties: r}
 }
 
@@ -85,9 +85,9 @@ func textsOf(properties map[string][]byte) values {
 func TestPropertiesThatCanBeBelieved(t *testing.T) {
 	r := start(t)
 	r.set(t, propertyRules(
-		&pb.PropertyRule{Property: "mode", SetBy: "client"},
-		&pb.PropertyRule{Property: "players", SetBy: "service"},
-		&pb.PropertyRule{Property: "roles", SetBy: "claim", Claim: "game.roles"},
+		&pb.SetterRule{Name: "mode", SetBy: "client"},
+		&pb.SetterRule{Name: "players", SetBy: "service"},
+		&pb.SetterRule{Name: "roles", SetBy: "claim", Claim: "game.roles"},
 	))
 	service := r.mint(t, issuer.Claims{Kind: auth.Service, Subject: "lobby", Scope: auth.ScopeAct})
 	lobby := values{"players": `[{"skill":1}]`, "roles": `["tank"]`, "mode": "m", "other": "o"}
@@ -141,7 +141,7 @@ func TestPropertiesThatCanBeBelieved(t *testing.T) {
 // A claim may be any JSON value. Numbers keep their digits.
 func TestPropertiesOfClaimsAreTheirJSON(t *testing.T) {
 	r := start(t)
-	r.set(t, propertyRules(&pb.PropertyRule{Property: "p", SetBy: "claim", Claim: "p"}))
+	r.set(t, propertyRules(&pb.SetterRule{Name: "p", SetBy: "claim", Claim: "p"}))
 	for _, text := range []string{`"ranked"`, `""`, `1480`, `12345678901234567890.5`, `true`, `false`, `["a","b"]`, `[]`,
 		`{"eu":32,"us":110.25}`, `{}`, `{"deep":` + strings.Repeat("[", 30) + strings.Repeat("]", 30) + `}`,
 		`"<ü>&"`} {
@@ -155,7 +155,7 @@ func TestPropertiesOfClaimsAreTheirJSON(t *testing.T) {
 // A player whom the ticket names has the property as well, and keeps what it said itself.
 func TestPropertiesOfClaimsAreThePlayersToo(t *testing.T) {
 	r := start(t)
-	r.set(t, propertyRules(&pb.PropertyRule{Property: "roles", SetBy: "claim", Claim: "roles"}))
+	r.set(t, propertyRules(&pb.SetterRule{Name: "roles", SetBy: "claim", Claim: "roles"}))
 	_, stored, _ := r.stored(t, r.ada(t, claims{"roles": []string{"tank"}}),
 		bodyWith(t, values{"mode": "m"}, values{"badge": "gold"}))
 	if diff := cmp.Diff(values{"roles": `["tank"]`, "mode": "m"}, textsOf(stored.GetProperties())); diff != "" {
@@ -172,9 +172,9 @@ func TestOtherProperties(t *testing.T) {
 	r := start(t)
 	rules := func(others string) *pb.ProjectSettings {
 		return propertyRules(
-			&pb.PropertyRule{Property: "*", SetBy: others},
-			&pb.PropertyRule{Property: "mode", SetBy: "client"},
-			&pb.PropertyRule{Property: "roles", SetBy: "claim", Claim: "roles"},
+			&pb.SetterRule{Name: "*", SetBy: others},
+			&pb.SetterRule{Name: "mode", SetBy: "client"},
+			&pb.SetterRule{Name: "roles", SetBy: "claim", Claim: "roles"},
 		)
 	}
 	for _, test := range []struct {
@@ -206,7 +206,7 @@ func TestOtherProperties(t *testing.T) {
 // Claims count to the limit of properties, and have a size together: several rules may take the same one.
 func TestLimitsOfPropertiesOfClaims(t *testing.T) {
 	r := start(t)
-	r.set(t, propertyRules(&pb.PropertyRule{Property: "claimed", SetBy: "claim", Claim: "p"}))
+	r.set(t, propertyRules(&pb.SetterRule{Name: "claimed", SetBy: "claim", Claim: "p"}))
 	many := func(n int) string {
 		all := values{}
 		for i := range n {
@@ -222,12 +222,12 @@ func TestLimitsOfPropertiesOfClaims(t *testing.T) {
 		t.Errorf("64 and one: %d %s", status, detail)
 	}
 	large := r.ada(t, claims{"p": strings.Repeat("s", 8<<10-2)}) // 8 KiB with its quotes
-	twice := []*pb.PropertyRule{{Property: "a", SetBy: "claim", Claim: "p"}, {Property: "b", SetBy: "claim", Claim: "p"}}
+	twice := []*pb.SetterRule{{Name: "a", SetBy: "claim", Claim: "p"}, {Name: "b", SetBy: "claim", Claim: "p"}}
 	r.set(t, propertyRules(twice...))
 	if status, _, detail := r.stored(t, large, `{}`); status != http.StatusCreated {
 		t.Errorf("twice 8 KiB: %d %s", status, detail)
 	}
-	r.set(t, propertyRules(append(twice, &pb.PropertyRule{Property: "c", SetBy: "claim", Claim: "p"})...))
+	r.set(t, propertyRules(append(twice, &pb.SetterRule{Name: "c", SetBy: "claim", Claim: "p"})...))
 	status, _, detail := r.stored(t, large, `{}`)
 	if status != http.StatusForbidden || !strings.Contains(detail, "properties.c: with the claim p of the token") ||
 		strings.Contains(detail, "sss") {
@@ -239,7 +239,7 @@ func TestLimitsOfPropertiesOfClaims(t *testing.T) {
 func TestPropertiesOfClaimsAreAnswered(t *testing.T) {
 	t.Parallel()
 	r := start(t)
-	r.set(t, propertyRules(&pb.PropertyRule{Property: "p", SetBy: "claim", Claim: "p"}))
+	r.set(t, propertyRules(&pb.SetterRule{Name: "p", SetBy: "claim", Claim: "p"}))
 	as := *r
 	var ids [2]string
 	for i, claim := range []int{1, 2} {

@@ -62,11 +62,11 @@ func withBeacon(t *testing.T) (r *replicas, api *client.Client, add func(time.Du
 func TestReceiptsAreBelieved(t *testing.T) {
 	r, api, add := withBeacon(t)
 	r.set(t, &pb.ProjectSettings{
-		Attributes: []*pb.AttributeRule{
-			{Attribute: "latency-eu", SetBy: "beacon", Claim: "eu"}, {Attribute: "latency-us", SetBy: "beacon", Claim: "us"},
-			{Attribute: "skill", SetBy: "claim", Claim: "skill"},
+		Attributes: []*pb.SetterRule{
+			{Name: "latency-eu", SetBy: "beacon", Claim: "eu"}, {Name: "latency-us", SetBy: "beacon", Claim: "us"},
+			{Name: "skill", SetBy: "claim", Claim: "skill"},
 		},
-		Properties: []*pb.PropertyRule{{Property: "latency", SetBy: "beacon"}},
+		Properties: []*pb.SetterRule{{Name: "latency", SetBy: "beacon"}},
 	})
 	found, err := api.ListRegions(t.Context())
 	must(t, err)
@@ -142,7 +142,7 @@ func TestReceiptsAreBelieved(t *testing.T) {
 // A create whose answer was lost is answered with its ticket, also when its receipts are old by then.
 func TestRepeatedCreateWithOldReceipts(t *testing.T) {
 	r, api, add := withBeacon(t)
-	r.set(t, rules(&pb.AttributeRule{Attribute: "latency-eu", SetBy: "beacon", Claim: "eu"}))
+	r.set(t, rules(&pb.SetterRule{Name: "latency-eu", SetBy: "beacon", Claim: "eu"}))
 	found, err := api.ListRegions(t.Context())
 	must(t, err)
 	request := client.TicketRequest{IdempotencyKey: "k",
@@ -168,7 +168,7 @@ func TestNoRegions(t *testing.T) {
 	if found, err := api.ListRegions(t.Context()); err != nil || len(found.Regions) > 0 || found.ReceiptSeconds != 0 {
 		t.Errorf("%+v, %v", found, err)
 	}
-	r.set(t, rules(&pb.AttributeRule{Attribute: "latency-eu", SetBy: "beacon", Claim: "eu"}))
+	r.set(t, rules(&pb.SetterRule{Name: "latency-eu", SetBy: "beacon", Claim: "eu"}))
 	if status, _, detail := r.post(t, 0, r.token, `{"receipts":["AA"]}`); status != 400 ||
 		!strings.Contains(detail, "receipts: this service has no regions") {
 		t.Errorf("%d %s", status, detail)

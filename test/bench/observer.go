@@ -8,6 +8,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/bus/bustest"
 )
 
 // observer records the events of a project's tickets and the duration of runs, to show where the time of a ticket goes.
@@ -36,7 +37,7 @@ func observe(ctx context.Context, url, project string) (*observer, error) {
 		return nil, err
 	}
 	go func() {
-		_ = b.FollowEvents(ctx, project, time.Time{}, w.handle) // events that it misses are missing in the table
+		_ = bustest.FollowEvents(ctx, b, project, w.handle) // events that it misses are missing in the table
 		_ = b.Close(context.WithoutCancel(ctx))
 	}()
 	return w, nil
@@ -51,7 +52,7 @@ func (w *observer) addRun(s *pb.RunStats) {
 	w.function += n * float64(s.GetRun()+s.GetDecode())
 }
 
-func (w *observer) handle(batch *pb.Events, _ uint64) error {
+func (w *observer) handle(batch *pb.Events) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, e := range batch.GetEvents() {

@@ -18,6 +18,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/bus/bustest"
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/lab/population"
 	"matchmaker.dev/services/lab/simulation"
@@ -296,7 +297,7 @@ func followEnds(ctx context.Context, p *project) (*ends, error) {
 		return nil, err
 	}
 	go func() {
-		_ = b.FollowEvents(ctx, p.name, time.Time{}, e.handle) // a missing event fails the measurement
+		_ = bustest.FollowEvents(ctx, b, p.name, e.handle) // a missing event fails the measurement
 		_ = b.Close(context.WithoutCancel(ctx))
 	}()
 	return e, nil
@@ -308,7 +309,7 @@ func (e *ends) has(id string) bool {
 	return e.at[id] > 0
 }
 
-func (e *ends) handle(batch *pb.Events, _ uint64) error {
+func (e *ends) handle(batch *pb.Events) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, one := range batch.GetEvents() {

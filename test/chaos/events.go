@@ -11,6 +11,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/bus/bustest"
 	"matchmaker.dev/services/test/chaos/checker"
 	"matchmaker.dev/services/test/chaos/history"
 	"matchmaker.dev/services/test/workload"
@@ -72,7 +73,7 @@ func readEvents(ctx context.Context, b *bus.Bus, crowds []*workload.Crowd) (all 
 func read(ctx context.Context, b *bus.Bus, project, end string) (all []history.Event, err error) {
 	for {
 		all = nil
-		err = b.FollowEvents(ctx, project, time.Time{}, func(e *pb.Events, _ uint64) error {
+		err = bustest.FollowEvents(ctx, b, project, func(e *pb.Events) error {
 			for _, one := range e.GetEvents() {
 				all = append(all, eventOf(project, one))
 				if one.GetKind() == pb.Event_KIND_CANCELLED && slices.Contains(one.GetTickets(), end) {

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"matchmaker.dev/pkg/client"
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/bus/bustest"
 	"matchmaker.dev/services/internal/platform/account"
 )
 
@@ -41,7 +41,7 @@ func (p *project) expectEvents(t *testing.T, k *ticket, want ...string) {
 	ctx, stop := context.WithCancel(within(t))
 	defer stop()
 	var got []string
-	err = b.FollowEvents(ctx, p.name, time.Time{}, func(all *pb.Events, _ uint64) error {
+	err = bustest.FollowEvents(ctx, b, p.name, func(all *pb.Events) error {
 		for _, e := range all.GetEvents() {
 			if slices.Contains(e.GetTickets(), k.id) {
 				kind := strings.ToLower(strings.TrimPrefix(e.GetKind().String(), "KIND_"))

@@ -72,7 +72,7 @@ func TestDocumentsNameLimitsOfTheCode(t *testing.T) {
 		{"allocator/agones/allocation.go", "maxShared = 8 << 10", hosting, "(8 KiB with several matches on a server)"},
 		{"allocator/multiplay/multiplay.go", "maxPayload = 30_000", hosting, "30,000 bytes with `multiplay`"},
 		{"allocator/manager/manager.go", "maxPayload = 256 << 10", hosting, "256 KiB with `http`"},
-		{"allocator/gameserver/gameserver.go", "MaxCommand = 4 << 20", hosting, "4 MiB with `local`"},
+		{"allocator/gameserver/gameserver.go", "MaxPayload = 4 << 20", hosting, "4 MiB with `local`"},
 		{"allocator/devserver/devserver.go", "MaxPayload = 96 << 10", hosting, "96 KiB with a command"},
 	} {
 		for path, text := range map[string]string{"services/" + c.file: c.code, c.page: c.says} {

@@ -3158,7 +3158,7 @@ type ProjectSettings struct {
 	// changed_by is the subject of the token that set them.
 	ChangedBy string `protobuf:"bytes,3,opt,name=changed_by,json=changedBy,proto3" json:"changed_by,omitempty"`
 	// attributes are the names that not everybody may set, in the order of the names.
-	Attributes []*AttributeRule `protobuf:"bytes,4,rep,name=attributes,proto3" json:"attributes,omitempty"`
+	Attributes []*SetterRule `protobuf:"bytes,4,rep,name=attributes,proto3" json:"attributes,omitempty"`
 	// tickets says how many tickets players may have; absent when nothing is said.
 	Tickets *TicketRules `protobuf:"bytes,5,opt,name=tickets,proto3" json:"tickets,omitempty"`
 	// acceptance says how long players pause who missed a match; absent when nothing is said.
@@ -3166,7 +3166,7 @@ type ProjectSettings struct {
 	// support_properties: developers with the role Support see properties of tickets.
 	SupportProperties bool `protobuf:"varint,8,opt,name=support_properties,json=supportProperties,proto3" json:"support_properties,omitempty"`
 	// properties are the names that not everybody may set, in the order of the names.
-	Properties []*PropertyRule `protobuf:"bytes,9,rep,name=properties,proto3" json:"properties,omitempty"`
+	Properties []*SetterRule `protobuf:"bytes,9,rep,name=properties,proto3" json:"properties,omitempty"`
 	// webhooks are where events are sent, in the order of their names.
 	Webhooks []*Webhook `protobuf:"bytes,20,rep,name=webhooks,proto3" json:"webhooks,omitempty"`
 	// ratings are what the service computes of players, in the order of the names.
@@ -3228,7 +3228,7 @@ func (x *ProjectSettings) GetChangedBy() string {
 	return ""
 }
 
-func (x *ProjectSettings) GetAttributes() []*AttributeRule {
+func (x *ProjectSettings) GetAttributes() []*SetterRule {
 	if x != nil {
 		return x.Attributes
 	}
@@ -3256,7 +3256,7 @@ func (x *ProjectSettings) GetSupportProperties() bool {
 	return false
 }
 
-func (x *ProjectSettings) GetProperties() []*PropertyRule {
+func (x *ProjectSettings) GetProperties() []*SetterRule {
 	if x != nil {
 		return x.Properties
 	}
@@ -3957,32 +3957,33 @@ func (x *TicketRules) GetRunning() string {
 	return ""
 }
 
-// AttributeRule says which tokens may set an attribute of tickets.
-type AttributeRule struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Attribute string                 `protobuf:"bytes,1,opt,name=attribute,proto3" json:"attribute,omitempty"`
-	// set_by is client, service, claim, beacon or rating.
+// SetterRule says which tokens may set an attribute, or a property, of tickets.
+type SetterRule struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// name is its name, or "*" for all names without a rule.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// set_by is client, service, claim, beacon, rating or standing; for "*" it is client or service.
 	SetBy string `protobuf:"bytes,2,opt,name=set_by,json=setBy,proto3" json:"set_by,omitempty"`
-	// claim is the path of the claim, or the region if set_by is beacon; otherwise empty.
+	// claim is the path of the claim, or the region of an attribute if set_by is beacon; otherwise empty.
 	Claim         string `protobuf:"bytes,3,opt,name=claim,proto3" json:"claim,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *AttributeRule) Reset() {
-	*x = AttributeRule{}
+func (x *SetterRule) Reset() {
+	*x = SetterRule{}
 	mi := &file_matchmaker_v1_record_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *AttributeRule) String() string {
+func (x *SetterRule) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*AttributeRule) ProtoMessage() {}
+func (*SetterRule) ProtoMessage() {}
 
-func (x *AttributeRule) ProtoReflect() protoreflect.Message {
+func (x *SetterRule) ProtoReflect() protoreflect.Message {
 	mi := &file_matchmaker_v1_record_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -3994,90 +3995,26 @@ func (x *AttributeRule) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use AttributeRule.ProtoReflect.Descriptor instead.
-func (*AttributeRule) Descriptor() ([]byte, []int) {
+// Deprecated: Use SetterRule.ProtoReflect.Descriptor instead.
+func (*SetterRule) Descriptor() ([]byte, []int) {
 	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{44}
 }
 
-func (x *AttributeRule) GetAttribute() string {
+func (x *SetterRule) GetName() string {
 	if x != nil {
-		return x.Attribute
+		return x.Name
 	}
 	return ""
 }
 
-func (x *AttributeRule) GetSetBy() string {
+func (x *SetterRule) GetSetBy() string {
 	if x != nil {
 		return x.SetBy
 	}
 	return ""
 }
 
-func (x *AttributeRule) GetClaim() string {
-	if x != nil {
-		return x.Claim
-	}
-	return ""
-}
-
-// PropertyRule says which tokens may set a property of tickets.
-type PropertyRule struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// property is its name, or "*" for all names without a rule.
-	Property string `protobuf:"bytes,1,opt,name=property,proto3" json:"property,omitempty"`
-	// set_by is client, service, claim or beacon; not claim or beacon for "*".
-	SetBy string `protobuf:"bytes,2,opt,name=set_by,json=setBy,proto3" json:"set_by,omitempty"`
-	// claim is the path of the claim; empty unless set_by is claim.
-	Claim         string `protobuf:"bytes,3,opt,name=claim,proto3" json:"claim,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PropertyRule) Reset() {
-	*x = PropertyRule{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[45]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PropertyRule) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PropertyRule) ProtoMessage() {}
-
-func (x *PropertyRule) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[45]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PropertyRule.ProtoReflect.Descriptor instead.
-func (*PropertyRule) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{45}
-}
-
-func (x *PropertyRule) GetProperty() string {
-	if x != nil {
-		return x.Property
-	}
-	return ""
-}
-
-func (x *PropertyRule) GetSetBy() string {
-	if x != nil {
-		return x.SetBy
-	}
-	return ""
-}
-
-func (x *PropertyRule) GetClaim() string {
+func (x *SetterRule) GetClaim() string {
 	if x != nil {
 		return x.Claim
 	}
@@ -4098,7 +4035,7 @@ type Waits struct {
 
 func (x *Waits) Reset() {
 	*x = Waits{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[46]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4110,7 +4047,7 @@ func (x *Waits) String() string {
 func (*Waits) ProtoMessage() {}
 
 func (x *Waits) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[46]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4123,7 +4060,7 @@ func (x *Waits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waits.ProtoReflect.Descriptor instead.
 func (*Waits) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{46}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Waits) GetAt() int64 {
@@ -4161,7 +4098,7 @@ type WaitClass struct {
 
 func (x *WaitClass) Reset() {
 	*x = WaitClass{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[47]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4173,7 +4110,7 @@ func (x *WaitClass) String() string {
 func (*WaitClass) ProtoMessage() {}
 
 func (x *WaitClass) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[47]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4186,7 +4123,7 @@ func (x *WaitClass) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitClass.ProtoReflect.Descriptor instead.
 func (*WaitClass) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{47}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *WaitClass) GetClass() uint64 {
@@ -4230,7 +4167,7 @@ type WaitEvidence struct {
 
 func (x *WaitEvidence) Reset() {
 	*x = WaitEvidence{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[48]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4242,7 +4179,7 @@ func (x *WaitEvidence) String() string {
 func (*WaitEvidence) ProtoMessage() {}
 
 func (x *WaitEvidence) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[48]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4255,7 +4192,7 @@ func (x *WaitEvidence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitEvidence.ProtoReflect.Descriptor instead.
 func (*WaitEvidence) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{48}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *WaitEvidence) GetWaited() []float32 {
@@ -4297,7 +4234,7 @@ type Change struct {
 
 func (x *Change) Reset() {
 	*x = Change{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[49]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4309,7 +4246,7 @@ func (x *Change) String() string {
 func (*Change) ProtoMessage() {}
 
 func (x *Change) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[49]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4322,7 +4259,7 @@ func (x *Change) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Change.ProtoReflect.Descriptor instead.
 func (*Change) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{49}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *Change) GetKind() string {
@@ -4379,7 +4316,7 @@ type ReportSlot struct {
 
 func (x *ReportSlot) Reset() {
 	*x = ReportSlot{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[50]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4391,7 +4328,7 @@ func (x *ReportSlot) String() string {
 func (*ReportSlot) ProtoMessage() {}
 
 func (x *ReportSlot) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[50]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4404,7 +4341,7 @@ func (x *ReportSlot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportSlot.ProtoReflect.Descriptor instead.
 func (*ReportSlot) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{50}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ReportSlot) GetSeries() []*ReportSeries {
@@ -4450,7 +4387,7 @@ type ReportSeries struct {
 
 func (x *ReportSeries) Reset() {
 	*x = ReportSeries{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[51]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4462,7 +4399,7 @@ func (x *ReportSeries) String() string {
 func (*ReportSeries) ProtoMessage() {}
 
 func (x *ReportSeries) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[51]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4475,7 +4412,7 @@ func (x *ReportSeries) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportSeries.ProtoReflect.Descriptor instead.
 func (*ReportSeries) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{51}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *ReportSeries) GetConfig() string {
@@ -4606,7 +4543,7 @@ type ReportDistribution struct {
 
 func (x *ReportDistribution) Reset() {
 	*x = ReportDistribution{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[52]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4618,7 +4555,7 @@ func (x *ReportDistribution) String() string {
 func (*ReportDistribution) ProtoMessage() {}
 
 func (x *ReportDistribution) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[52]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4631,7 +4568,7 @@ func (x *ReportDistribution) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportDistribution.ProtoReflect.Descriptor instead.
 func (*ReportDistribution) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{52}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *ReportDistribution) GetKind() string {
@@ -4692,7 +4629,7 @@ type Capture struct {
 
 func (x *Capture) Reset() {
 	*x = Capture{}
-	mi := &file_matchmaker_v1_record_proto_msgTypes[53]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4704,7 +4641,7 @@ func (x *Capture) String() string {
 func (*Capture) ProtoMessage() {}
 
 func (x *Capture) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_record_proto_msgTypes[53]
+	mi := &file_matchmaker_v1_record_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4717,7 +4654,7 @@ func (x *Capture) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Capture.ProtoReflect.Descriptor instead.
 func (*Capture) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{53}
+	return file_matchmaker_v1_record_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *Capture) GetConfig() string {
@@ -5113,22 +5050,22 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x0fattribute_names\x18\x02 \x03(\tR\x0eattributeNames\x12)\n" +
 	"\x10attribute_values\x18\x03 \x03(\x01R\x0fattributeValues\x12\x12\n" +
 	"\x04team\x18\x05 \x01(\tR\x04team\x12\x12\n" +
-	"\x04role\x18\x06 \x01(\tR\x04roleJ\x04\b\x04\x10\x05\"\xa9\x04\n" +
+	"\x04role\x18\x06 \x01(\tR\x04roleJ\x04\b\x04\x10\x05\"\xa4\x04\n" +
 	"\x0fProjectSettings\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x03R\brevision\x12\x18\n" +
 	"\achanged\x18\x02 \x01(\x03R\achanged\x12\x1d\n" +
 	"\n" +
-	"changed_by\x18\x03 \x01(\tR\tchangedBy\x12<\n" +
+	"changed_by\x18\x03 \x01(\tR\tchangedBy\x129\n" +
 	"\n" +
-	"attributes\x18\x04 \x03(\v2\x1c.matchmaker.v1.AttributeRuleR\n" +
+	"attributes\x18\x04 \x03(\v2\x19.matchmaker.v1.SetterRuleR\n" +
 	"attributes\x124\n" +
 	"\atickets\x18\x05 \x01(\v2\x1a.matchmaker.v1.TicketRulesR\atickets\x12>\n" +
 	"\n" +
 	"acceptance\x18\a \x01(\v2\x1e.matchmaker.v1.AcceptanceRulesR\n" +
 	"acceptance\x12-\n" +
-	"\x12support_properties\x18\b \x01(\bR\x11supportProperties\x12;\n" +
+	"\x12support_properties\x18\b \x01(\bR\x11supportProperties\x129\n" +
 	"\n" +
-	"properties\x18\t \x03(\v2\x1b.matchmaker.v1.PropertyRuleR\n" +
+	"properties\x18\t \x03(\v2\x19.matchmaker.v1.SetterRuleR\n" +
 	"properties\x122\n" +
 	"\bwebhooks\x18\x14 \x03(\v2\x16.matchmaker.v1.WebhookR\bwebhooks\x123\n" +
 	"\aratings\x18\n" +
@@ -5193,13 +5130,10 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\tends_told\x18\x04 \x01(\bR\bendsTold\x12'\n" +
 	"\x0frefuse_unserved\x18\x05 \x01(\bR\x0erefuseUnserved\x12\x18\n" +
 	"\asilence\x18\x06 \x01(\x03R\asilence\x12\x18\n" +
-	"\arunning\x18\a \x01(\tR\arunning\"Z\n" +
-	"\rAttributeRule\x12\x1c\n" +
-	"\tattribute\x18\x01 \x01(\tR\tattribute\x12\x15\n" +
-	"\x06set_by\x18\x02 \x01(\tR\x05setBy\x12\x14\n" +
-	"\x05claim\x18\x03 \x01(\tR\x05claim\"W\n" +
-	"\fPropertyRule\x12\x1a\n" +
-	"\bproperty\x18\x01 \x01(\tR\bproperty\x12\x15\n" +
+	"\arunning\x18\a \x01(\tR\arunning\"M\n" +
+	"\n" +
+	"SetterRule\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x15\n" +
 	"\x06set_by\x18\x02 \x01(\tR\x05setBy\x12\x14\n" +
 	"\x05claim\x18\x03 \x01(\tR\x05claim\"|\n" +
 	"\x05Waits\x12\x0e\n" +
@@ -5273,7 +5207,7 @@ func file_matchmaker_v1_record_proto_rawDescGZIP() []byte {
 	return file_matchmaker_v1_record_proto_rawDescData
 }
 
-var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 59)
+var file_matchmaker_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 58)
 var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*Ticket)(nil),             // 0: matchmaker.v1.Ticket
 	(*Player)(nil),             // 1: matchmaker.v1.Player
@@ -5319,30 +5253,29 @@ var file_matchmaker_v1_record_proto_goTypes = []any{
 	(*RatingTier)(nil),         // 41: matchmaker.v1.RatingTier
 	(*AcceptanceRules)(nil),    // 42: matchmaker.v1.AcceptanceRules
 	(*TicketRules)(nil),        // 43: matchmaker.v1.TicketRules
-	(*AttributeRule)(nil),      // 44: matchmaker.v1.AttributeRule
-	(*PropertyRule)(nil),       // 45: matchmaker.v1.PropertyRule
-	(*Waits)(nil),              // 46: matchmaker.v1.Waits
-	(*WaitClass)(nil),          // 47: matchmaker.v1.WaitClass
-	(*WaitEvidence)(nil),       // 48: matchmaker.v1.WaitEvidence
-	(*Change)(nil),             // 49: matchmaker.v1.Change
-	(*ReportSlot)(nil),         // 50: matchmaker.v1.ReportSlot
-	(*ReportSeries)(nil),       // 51: matchmaker.v1.ReportSeries
-	(*ReportDistribution)(nil), // 52: matchmaker.v1.ReportDistribution
-	(*Capture)(nil),            // 53: matchmaker.v1.Capture
-	nil,                        // 54: matchmaker.v1.Ticket.PropertiesEntry
-	nil,                        // 55: matchmaker.v1.Player.PropertiesEntry
-	nil,                        // 56: matchmaker.v1.Config.PoolsEntry
-	nil,                        // 57: matchmaker.v1.Proposal.TicketPropertiesEntry
-	nil,                        // 58: matchmaker.v1.Backfill.PropertiesEntry
-	(*RatingOdds)(nil),         // 59: matchmaker.v1.RatingOdds
+	(*SetterRule)(nil),         // 44: matchmaker.v1.SetterRule
+	(*Waits)(nil),              // 45: matchmaker.v1.Waits
+	(*WaitClass)(nil),          // 46: matchmaker.v1.WaitClass
+	(*WaitEvidence)(nil),       // 47: matchmaker.v1.WaitEvidence
+	(*Change)(nil),             // 48: matchmaker.v1.Change
+	(*ReportSlot)(nil),         // 49: matchmaker.v1.ReportSlot
+	(*ReportSeries)(nil),       // 50: matchmaker.v1.ReportSeries
+	(*ReportDistribution)(nil), // 51: matchmaker.v1.ReportDistribution
+	(*Capture)(nil),            // 52: matchmaker.v1.Capture
+	nil,                        // 53: matchmaker.v1.Ticket.PropertiesEntry
+	nil,                        // 54: matchmaker.v1.Player.PropertiesEntry
+	nil,                        // 55: matchmaker.v1.Config.PoolsEntry
+	nil,                        // 56: matchmaker.v1.Proposal.TicketPropertiesEntry
+	nil,                        // 57: matchmaker.v1.Backfill.PropertiesEntry
+	(*RatingOdds)(nil),         // 58: matchmaker.v1.RatingOdds
 }
 var file_matchmaker_v1_record_proto_depIdxs = []int32{
-	54, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
+	53, // 0: matchmaker.v1.Ticket.properties:type_name -> matchmaker.v1.Ticket.PropertiesEntry
 	1,  // 1: matchmaker.v1.Ticket.players:type_name -> matchmaker.v1.Player
-	55, // 2: matchmaker.v1.Player.properties:type_name -> matchmaker.v1.Player.PropertiesEntry
+	54, // 2: matchmaker.v1.Player.properties:type_name -> matchmaker.v1.Player.PropertiesEntry
 	5,  // 3: matchmaker.v1.Filter.segmentation:type_name -> matchmaker.v1.Segmentation
 	4,  // 4: matchmaker.v1.Pool.filters:type_name -> matchmaker.v1.Filter
-	56, // 5: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
+	55, // 5: matchmaker.v1.Config.pools:type_name -> matchmaker.v1.Config.PoolsEntry
 	7,  // 6: matchmaker.v1.Config.hosting:type_name -> matchmaker.v1.Hosting
 	10, // 7: matchmaker.v1.Config.report:type_name -> matchmaker.v1.Report
 	16, // 8: matchmaker.v1.Function.manifest:type_name -> matchmaker.v1.Manifest
@@ -5352,7 +5285,7 @@ var file_matchmaker_v1_record_proto_depIdxs = []int32{
 	13, // 12: matchmaker.v1.Function.canary_ended:type_name -> matchmaker.v1.CanaryEnd
 	16, // 13: matchmaker.v1.FunctionVersion.manifest:type_name -> matchmaker.v1.Manifest
 	17, // 14: matchmaker.v1.Proposal.teams:type_name -> matchmaker.v1.Team
-	57, // 15: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
+	56, // 15: matchmaker.v1.Proposal.ticket_properties:type_name -> matchmaker.v1.Proposal.TicketPropertiesEntry
 	18, // 16: matchmaker.v1.Proposal.hosting:type_name -> matchmaker.v1.HostingOverride
 	23, // 17: matchmaker.v1.Proposal.filling:type_name -> matchmaker.v1.Filling
 	20, // 18: matchmaker.v1.Proposal.measures:type_name -> matchmaker.v1.Measures
@@ -5369,24 +5302,24 @@ var file_matchmaker_v1_record_proto_depIdxs = []int32{
 	28, // 29: matchmaker.v1.ResultTeam.numbers:type_name -> matchmaker.v1.Number
 	28, // 30: matchmaker.v1.ResultPlayer.numbers:type_name -> matchmaker.v1.Number
 	7,  // 31: matchmaker.v1.GameServer.hosting:type_name -> matchmaker.v1.Hosting
-	58, // 32: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
+	57, // 32: matchmaker.v1.Backfill.properties:type_name -> matchmaker.v1.Backfill.PropertiesEntry
 	33, // 33: matchmaker.v1.Backfill.roster:type_name -> matchmaker.v1.Roster
 	34, // 34: matchmaker.v1.Roster.players:type_name -> matchmaker.v1.RosterPlayer
-	44, // 35: matchmaker.v1.ProjectSettings.attributes:type_name -> matchmaker.v1.AttributeRule
+	44, // 35: matchmaker.v1.ProjectSettings.attributes:type_name -> matchmaker.v1.SetterRule
 	43, // 36: matchmaker.v1.ProjectSettings.tickets:type_name -> matchmaker.v1.TicketRules
 	42, // 37: matchmaker.v1.ProjectSettings.acceptance:type_name -> matchmaker.v1.AcceptanceRules
-	45, // 38: matchmaker.v1.ProjectSettings.properties:type_name -> matchmaker.v1.PropertyRule
+	44, // 38: matchmaker.v1.ProjectSettings.properties:type_name -> matchmaker.v1.SetterRule
 	38, // 39: matchmaker.v1.ProjectSettings.webhooks:type_name -> matchmaker.v1.Webhook
 	40, // 40: matchmaker.v1.ProjectSettings.ratings:type_name -> matchmaker.v1.RatingRule
 	36, // 41: matchmaker.v1.ProjectSettings.standing:type_name -> matchmaker.v1.StandingRules
 	37, // 42: matchmaker.v1.StandingRules.numbers:type_name -> matchmaker.v1.StandingNumber
 	41, // 43: matchmaker.v1.RatingRule.tiers:type_name -> matchmaker.v1.RatingTier
 	9,  // 44: matchmaker.v1.Waits.configs:type_name -> matchmaker.v1.Config
-	47, // 45: matchmaker.v1.Waits.classes:type_name -> matchmaker.v1.WaitClass
-	48, // 46: matchmaker.v1.WaitClass.seen:type_name -> matchmaker.v1.WaitEvidence
-	51, // 47: matchmaker.v1.ReportSlot.series:type_name -> matchmaker.v1.ReportSeries
-	52, // 48: matchmaker.v1.ReportSeries.distributions:type_name -> matchmaker.v1.ReportDistribution
-	59, // 49: matchmaker.v1.ReportSeries.odds:type_name -> matchmaker.v1.RatingOdds
+	46, // 45: matchmaker.v1.Waits.classes:type_name -> matchmaker.v1.WaitClass
+	47, // 46: matchmaker.v1.WaitClass.seen:type_name -> matchmaker.v1.WaitEvidence
+	50, // 47: matchmaker.v1.ReportSlot.series:type_name -> matchmaker.v1.ReportSeries
+	51, // 48: matchmaker.v1.ReportSeries.distributions:type_name -> matchmaker.v1.ReportDistribution
+	58, // 49: matchmaker.v1.ReportSeries.odds:type_name -> matchmaker.v1.RatingOdds
 	6,  // 50: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
 	51, // [51:51] is the sub-list for method output_type
 	51, // [51:51] is the sub-list for method input_type
@@ -5414,7 +5347,7 @@ func file_matchmaker_v1_record_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_record_proto_rawDesc), len(file_matchmaker_v1_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   59,
+			NumMessages:   58,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -15,9 +15,9 @@ import (
 	"slices"
 	"strings"
 
-	"matchmaker.dev/services/allocator/keylock"
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/allocator/transport"
+	"matchmaker.dev/services/internal/platform/keylock"
 )
 
 // Provider is a provider.Provider.

@@ -1,8 +1,7 @@
 // Package devserver runs a studio's own game servers for development: for each match a command of the studio, which
-// learns its match from environment variables. A process of this package obeys its parent, the fleet of the local
-// provider, as package gameserver does.
+// learns its match from environment variables.
 //
-// A command gets, beside what the parent's own environment has:
+// A command gets, beside PATH, HOME, USER, SHELL, LANG and TMPDIR:
 //
 //	SERVER_ADDRESS, SERVER_HOST, SERVER_PORT    where players connect to: a port that is free for UDP and TCP
 //	SERVER_MATCH                                the match's id
@@ -10,159 +9,170 @@
 //	SERVER_BACKFILL                             the backfill ticket that was made with the match, if there is one
 //	MM_URL, MM_PROJECT, MM_TOKEN                where the service is, and the server's token, if it has one
 //
-// It is asked to end with SIGTERM, and killed with all that it started if it still runs after five seconds. Its
-// standard input ends with the parent.
+// It is asked to end with SIGTERM, and killed with all that it started if it still runs after five seconds; after two
+// if this process was killed.
 package devserver
 
 import (
 	"context"
-	"io"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"log/slog"
-	"sync"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
 	"time"
 
-	"matchmaker.dev/services/allocator/gameserver"
+	"golang.org/x/time/rate"
+
+	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/internal/platform/process"
 )
 
 // MaxPayload is the most bytes of a match that a command can be given: an environment variable has a limit.
 const MaxPayload = 96 << 10
 
-// grace is how long a command may take to end, and farewell is the same when the parent ends.
 const (
-	grace    = 5 * time.Second
-	farewell = 2 * time.Second
+	host = "127.0.0.1"
+	// grace is how long a command may take to end.
+	grace = 5 * time.Second
+	// settled is how long a command must run to count as started.
+	settled = 250 * time.Millisecond
 )
 
-// settled is how long a command must run to count as started.
-const settled = 250 * time.Millisecond
+// guarded runs the command $0. Beside it, something waits for the end of standard input, which is this process's, and
+// ends the command's process group then.
+const guarded = `( (trap "" TERM; read -r _; kill 0; sleep 2; kill -9 0) <&3 >/dev/null 2>&1 & ) 3<&0
+exec /bin/sh -c "$0"`
 
-// Options say how commands run.
+// Options of a server.
 type Options struct {
 	// Command is for the shell.
 	Command string
-	// Host is the address that servers are to listen on; 127.0.0.1 when empty.
-	Host string
-	// Env is the environment of commands, beside what they are told.
-	Env []string
-	// Log gets what they print.
+	// Match is a provider.Payload.
+	Match []byte
+	// API is the URL of the service.
+	API string
+	// Log gets what the command prints.
 	Log *slog.Logger
 }
 
-// Main runs commands until in or ctx ends. It returns an error when reading in or writing out fails. When ctx ends
-// first, a goroutine still reads in: the process is about to exit.
-func Main(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
-	if o.Host == "" {
-		o.Host = "127.0.0.1"
-	}
-	h := &host{options: o, events: gameserver.NewEvents(out), servers: map[string]*server{}}
-	defer h.close()
-	return gameserver.Obey(ctx, in, func(c gameserver.Command) error { return h.run(ctx, c) })
-}
-
-// host is the commands of one process.
-type host struct {
-	options Options
-
-	mu      sync.Mutex
-	events  *gameserver.Events
-	servers map[string]*server
-	closed  bool
-
-	watches sync.WaitGroup
-}
-
-func (h *host) run(ctx context.Context, c gameserver.Command) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	switch {
-	case h.closed:
-	case c.Start != nil:
-		h.start(ctx, c.Start)
-	case c.Stop != nil:
-		if s, ok := h.servers[c.Stop.ID]; ok {
-			s.end(grace)
-		} else {
-			h.events.Send(gameserver.Event{ID: c.Stop.ID, Ended: "stopped"})
-		}
-	}
-	return h.events.Err()
-}
-
-func (h *host) start(ctx context.Context, c *gameserver.Start) {
-	s, ok := h.servers[c.ID]
-	if ok {
-		if s.started {
-			h.events.Send(gameserver.Event{ID: c.ID, Connection: s.address})
-		}
-		return // or it follows
-	}
-	s, err := open(ctx, h.options, c)
+// Run runs a command for a match until it or ctx ends, and calls started with its address when it runs. Nothing that
+// the command started runs when it returns. An error says why the command did not start.
+func Run(ctx context.Context, o Options, started func(connection string)) error {
+	p, address, err := start(ctx, o)
 	if err != nil {
-		h.events.Send(gameserver.Event{ID: c.ID, Error: err.Error()})
-		return
+		return err
 	}
-	h.servers[c.ID] = s
-	h.watches.Go(func() { h.watch(c.ID, s, time.Duration(c.Lifetime)*time.Millisecond) })
-}
-
-// watch tells the parent that a server runs, and that it has ended.
-func (h *host) watch(id string, s *server, lifetime time.Duration) {
-	runs := time.NewTimer(settled)
-	defer runs.Stop()
-	var over <-chan time.Time
-	if lifetime > 0 {
-		timer := time.NewTimer(lifetime)
-		defer timer.Stop()
-		over = timer.C
+	defer signal(p, syscall.SIGKILL) // what the command left behind
+	select {
+	case <-p.Done():
+		return p.Err()
+	case <-ctx.Done():
+	case <-time.After(settled):
+		started(address)
 	}
-	reason := "over"
-	for ended := false; !ended; {
+	select {
+	case <-p.Done():
+	case <-ctx.Done():
+		signal(p, syscall.SIGTERM)
 		select {
-		case <-runs.C:
-			h.announce(id, s)
-		case <-over:
-			reason = "lifetime"
-			s.end(grace)
-			over = nil
-		case within := <-s.ending:
-			if reason == "over" {
-				reason = "stopped"
-			}
-			s.finish(within)
-			ended = true
-		case <-s.process.Done():
-			ended = true
+		case <-p.Done():
+		case <-time.After(grace):
+			signal(p, syscall.SIGKILL)
+			<-p.Done()
 		}
 	}
-	s.sweep()
-	h.remove(id, s, reason)
+	return nil
 }
 
-func (h *host) announce(id string, s *server) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	s.started = true
-	h.events.Send(gameserver.Event{ID: id, Connection: s.address})
-}
+// signal sends a signal to a command and to all that it started, which are one process group.
+func signal(p *process.Process, s syscall.Signal) { _ = syscall.Kill(-p.PID(), s) }
 
-func (h *host) remove(id string, s *server, reason string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.servers, id)
-	e := gameserver.Event{ID: id, Ended: reason}
-	if !s.started && reason == "over" {
-		e = gameserver.Event{ID: id, Error: s.process.Err().Error()}
+// start starts a command and returns where players are to connect to.
+func start(ctx context.Context, o Options) (p *process.Process, address string, err error) {
+	var m provider.Payload
+	if err := json.Unmarshal(o.Match, &m); err != nil {
+		return nil, "", errors.New("the match is no JSON object") // the parser's error could quote the token in it
 	}
-	h.events.Send(e)
+	port, err := freePort(ctx)
+	if err != nil {
+		return nil, "", fmt.Errorf("a port for the server: %w", err)
+	}
+	address = net.JoinHostPort(host, port)
+	cmd := exec.Command("/bin/sh", "-c", guarded, o.Command)
+	cmd.Env = []string{
+		"SERVER_ADDRESS=" + address, "SERVER_HOST=" + host, "SERVER_PORT=" + port,
+		"SERVER_MATCH=" + m.Match, "SERVER_PAYLOAD=" + string(o.Match), "SERVER_BACKFILL=" + m.Backfill,
+		"MM_URL=" + o.API, "MM_PROJECT=" + m.Project, "MM_TOKEN=" + m.Token,
+	}
+	// Commands find programs and files as in the developer's shell. No setting of the services is among these.
+	for _, name := range []string{"PATH", "HOME", "USER", "SHELL", "LANG", "TMPDIR"} {
+		if value, ok := os.LookupEnv(name); ok {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+	}
+	// The kernel must not kill the command with this process: it has two seconds to delete its backfill ticket.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	// Both are one writer, so that the last lines of both are in the error when it ends too soon.
+	out := process.Lines(printer(o.Log, m.Match))
+	cmd.Stdout, cmd.Stderr = out, out
+	if _, err := cmd.StdinPipe(); err != nil {
+		return nil, "", err
+	}
+	p, err = process.Start(cmd)
+	return p, address, err
 }
 
-// close ends all servers and returns when they have ended.
-func (h *host) close() {
-	h.mu.Lock()
-	h.closed = true
-	for _, s := range h.servers {
-		s.end(farewell)
+// What a server may print: this many lines a second, and at once. The rest is counted.
+const (
+	linesPerSecond = 100
+	linesAtOnce    = 1000
+)
+
+// printer logs the lines of a server.
+func printer(log *slog.Logger, match string) func(line string) {
+	limit, dropped := rate.NewLimiter(linesPerSecond, linesAtOnce), 0
+	return func(line string) {
+		if line = strings.TrimSpace(line); line == "" {
+			return
+		}
+		if !limit.Allow() {
+			dropped++
+			return
+		}
+		if dropped > 0 {
+			log.Warn("game server: it prints too much: lines were left out", "match", match, "lines", dropped)
+			dropped = 0
+		}
+		log.Info("game server: "+line, "match", match)
 	}
-	h.mu.Unlock()
-	h.watches.Wait()
+}
+
+// freePort finds a port that is free for UDP and TCP.
+func freePort(ctx context.Context) (string, error) {
+	var (
+		lc   net.ListenConfig
+		last error
+	)
+	for range 16 {
+		tcp, err := lc.Listen(ctx, "tcp", net.JoinHostPort(host, "0"))
+		if err != nil {
+			return "", err
+		}
+		at := tcp.Addr().String()
+		udp, err := lc.ListenPacket(ctx, "udp", at)
+		_ = tcp.Close()
+		if err != nil {
+			last = err
+			continue
+		}
+		_ = udp.Close()
+		_, port, err := net.SplitHostPort(at)
+		return port, err
+	}
+	return "", last
 }

@@ -4,89 +4,98 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
+	"fmt"
 	"log/slog"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"matchmaker.dev/services/allocator/devserver"
-	"matchmaker.dev/services/allocator/gameserver"
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/internal/platform/process/processtest"
 	"matchmaker.dev/services/internal/platform/wait/waittest"
 )
 
-// fleet is a process of commands.
-type fleet struct {
-	t      *testing.T
-	in     *io.PipeWriter
-	events *json.Decoder
-	ended  chan error
-	log    *processtest.Buffer
-}
-
-func start(t *testing.T, command string) *fleet {
-	t.Helper()
-	in, w := io.Pipe()
-	r, out := io.Pipe()
-	f := &fleet{t: t, in: w, events: json.NewDecoder(r), ended: make(chan error, 1), log: new(processtest.Buffer)}
-	go func() {
-		f.ended <- devserver.Main(t.Context(), in, out, devserver.Options{
-			Command: command, Env: []string{"PATH=" + os.Getenv("PATH")}, Log: slog.New(slog.NewTextHandler(f.log, nil)),
-		})
-		_ = out.Close()
-	}()
-	t.Cleanup(func() {
-		_ = w.Close()
-		go func() { _, _ = io.Copy(io.Discard, r) }()
-		<-f.ended
-	})
-	return f
-}
-
-func (f *fleet) command(c gameserver.Command) {
-	f.t.Helper()
-	if err := json.NewEncoder(f.in).Encode(c); err != nil {
-		f.t.Fatal(err)
+// TestMain lets the test binary be a parent that is killed.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == "parent" {
+		o := devserver.Options{Command: os.Args[2], Match: []byte("{}"), Log: slog.New(slog.DiscardHandler)}
+		fmt.Println(devserver.Run(context.Background(), o, func(string) {}))
+		os.Exit(1)
 	}
+	os.Exit(m.Run())
 }
 
-func (f *fleet) event() (e gameserver.Event) {
-	f.t.Helper()
-	if err := f.events.Decode(&e); err != nil {
-		f.t.Fatal(err)
-	}
-	return e
+// server is a command that runs until end, or until it ends.
+type server struct {
+	at    chan string
+	end   context.CancelFunc
+	ended chan error
+	log   *processtest.Buffer
 }
 
-func match(t *testing.T) json.RawMessage {
+func start(t *testing.T, command string) *server {
 	t.Helper()
 	r := provider.Request{
 		Ref: provider.Ref{Project: "demo", Match: "m-1"}, Teams: []provider.Team{{Tickets: []string{"a"}}},
 		Properties: []byte(`{"map":"harbour"}`), Backfill: "b-1", Token: "secret",
 	}
-	payload, err := r.Payload()
+	match, err := r.Payload()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return payload
+	ctx, end := context.WithCancel(t.Context())
+	s := &server{at: make(chan string, 1), end: end, ended: make(chan error), log: new(processtest.Buffer)}
+	go func() {
+		defer close(s.ended)
+		o := devserver.Options{Command: command, Match: match, API: "http://127.0.0.1:1",
+			Log: slog.New(slog.NewTextHandler(s.log, nil))}
+		if err := devserver.Run(ctx, o, func(connection string) { s.at <- connection }); err != nil {
+			s.ended <- err
+		}
+	}()
+	t.Cleanup(func() {
+		end()
+		<-s.ended
+	})
+	return s
+}
+
+// gone reports whether a process has ended. No parent may be there to wait for it.
+func gone(pid string) bool {
+	state, err := os.ReadFile("/proc/" + pid + "/stat")
+	return err != nil || bytes.Contains(state, []byte(") Z "))
+}
+
+// told is a file that a command writes a process's id to, and read waits for it.
+func told(t *testing.T) (path string, read func() string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "told")
+	return path, func() string {
+		t.Helper()
+		var text []byte
+		waittest.Until(t, "the process has begun", func() bool {
+			text, _ = os.ReadFile(path)
+			return bytes.HasSuffix(text, []byte("\n"))
+		})
+		return strings.TrimSpace(string(text))
+	}
 }
 
 // A command learns its match, what it prints is logged, and it ends when it is asked to, with what it started.
 func TestCommandRunsForItsMatch(t *testing.T) {
-	told := filepath.Join(t.TempDir(), "told")
-	f := start(t, `env > `+told+`; echo "hello $SERVER_MATCH"; sleep 1000 & echo $! > `+told+`.child; wait`)
-	f.command(gameserver.Command{Start: &gameserver.Start{ID: "1", Match: match(t), API: "http://127.0.0.1:1"}})
-	e := f.event()
-	host, port, err := net.SplitHostPort(e.Connection)
+	path, child := told(t)
+	s := start(t, `env > `+path+`.env; echo "hello $SERVER_MATCH"; sleep 1000 & echo $! > `+path+`; wait`)
+	at := <-s.at
+	host, port, err := net.SplitHostPort(at)
 	if err != nil || host != "127.0.0.1" {
-		t.Fatalf("got %+v", e)
+		t.Fatalf("it is at %q", at)
 	}
-	waittest.Until(t, "the server has said hello", func() bool { return strings.Contains(f.log.String(), "hello m-1") })
-	text, err := os.ReadFile(told)
+	waittest.Until(t, "the server has said hello", func() bool { return strings.Contains(s.log.String(), "hello m-1") })
+	text, err := os.ReadFile(path + ".env")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +105,7 @@ func TestCommandRunsForItsMatch(t *testing.T) {
 		env[name] = value
 	}
 	for name, want := range map[string]string{
-		"SERVER_ADDRESS": e.Connection, "SERVER_HOST": host, "SERVER_PORT": port, "SERVER_MATCH": "m-1",
+		"SERVER_ADDRESS": at, "SERVER_HOST": host, "SERVER_PORT": port, "SERVER_MATCH": "m-1", "PATH": os.Getenv("PATH"),
 		"SERVER_BACKFILL": "b-1", "MM_URL": "http://127.0.0.1:1", "MM_PROJECT": "demo", "MM_TOKEN": "secret",
 	} {
 		if env[name] != want {
@@ -106,107 +115,73 @@ func TestCommandRunsForItsMatch(t *testing.T) {
 	if !strings.Contains(env["SERVER_PAYLOAD"], `"matchProperties":{"map":"harbour"}`) {
 		t.Errorf("the payload is %q", env["SERVER_PAYLOAD"])
 	}
-	// Asked again, it is the same server.
-	f.command(gameserver.Command{Start: &gameserver.Start{ID: "1", Match: match(t)}})
-	if again := f.event(); again != e {
-		t.Errorf("got %+v, want %+v", again, e)
+	pid := child()
+	s.end()
+	if err := <-s.ended; err != nil {
+		t.Error(err)
 	}
-	var child []byte
-	waittest.Until(t, "the child has begun", func() bool {
-		child, _ = os.ReadFile(told + ".child")
-		return bytes.HasSuffix(child, []byte("\n"))
-	})
-	f.command(gameserver.Command{Stop: &gameserver.Stop{ID: "1"}})
-	if e := f.event(); e != (gameserver.Event{ID: "1", Ended: "stopped"}) {
-		t.Errorf("got %+v", e)
-	}
-	waittest.Until(t, "the child has ended", func() bool {
-		state, err := os.ReadFile("/proc/" + strings.TrimSpace(string(child)) + "/stat")
-		return err != nil || bytes.Contains(state, []byte(") Z ")) // no parent may be there to wait for it
-	})
-	f.command(gameserver.Command{Stop: &gameserver.Stop{ID: "never"}})
-	if e := f.event(); e != (gameserver.Event{ID: "never", Ended: "stopped"}) {
-		t.Errorf("got %+v", e)
+	waittest.Until(t, "the child has ended", func() bool { return gone(pid) })
+}
+
+// A command has no secret of the service.
+func TestEnvironmentIsNotTheServices(t *testing.T) {
+	t.Setenv("MATCHMAKER_KEYS", "secret")
+	s := start(t, `echo "has <$MATCHMAKER_KEYS>"; exec sleep 1000`)
+	waittest.Until(t, "the server has said it", func() bool { return strings.Contains(s.log.String(), "has <") })
+	if strings.Contains(s.log.String(), "has <secret") {
+		t.Error(s.log)
 	}
 }
 
-// A command that does not start says why; one that ends by itself is over; one that runs for too long is ended.
+// A command that does not start says why; one that ends by itself is over.
 func TestCommandsThatEnd(t *testing.T) {
-	f := start(t, `echo "no map" >&2; exit 3`)
-	f.command(gameserver.Command{Start: &gameserver.Start{ID: "1", Match: match(t)}})
-	if e := f.event(); !strings.Contains(e.Error, "exit status 3; its last output: no map") {
-		t.Errorf("got %+v", e)
+	s := start(t, `echo "no map" >&2; exit 3`)
+	if err := <-s.ended; err == nil || !strings.Contains(err.Error(), "exit status 3; its last output: no map") {
+		t.Error(err)
 	}
 	release := filepath.Join(t.TempDir(), "go")
-	f = start(t, `while [ ! -e `+release+` ]; do sleep 0.05; done`)
-	f.command(gameserver.Command{Start: &gameserver.Start{ID: "1", Match: match(t)}})
-	if e := f.event(); e.Connection == "" {
-		t.Fatalf("got %+v", e)
-	}
+	s = start(t, `while [ ! -e `+release+` ]; do sleep 0.05; done`)
+	<-s.at
 	if err := os.WriteFile(release, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if e := f.event(); e != (gameserver.Event{ID: "1", Ended: "over"}) {
-		t.Errorf("got %+v", e)
-	}
-	f = start(t, `exec sleep 1000`)
-	f.command(gameserver.Command{Start: &gameserver.Start{ID: "1", Match: match(t), Lifetime: 2000}})
-	if e := f.event(); e.Connection == "" {
-		t.Fatalf("got %+v", e)
-	}
-	if e := f.event(); e != (gameserver.Event{ID: "1", Ended: "lifetime"}) {
-		t.Errorf("got %+v", e)
-	}
-}
-
-func TestMatchThatIsTooLargeIsRefused(t *testing.T) {
-	f := start(t, `exec sleep 1000`)
-	large := json.RawMessage(`{"match":"` + strings.Repeat("x", devserver.MaxPayload) + `"}`)
-	f.command(gameserver.Command{Start: &gameserver.Start{ID: "1", Match: large}})
-	if e := f.event(); !strings.Contains(e.Error, "98304 at most") {
-		t.Errorf("got %+v", e)
+	if err := <-s.ended; err != nil {
+		t.Error(err)
 	}
 }
 
 // A command that prints without end does not fill the log.
 func TestOutputIsLimited(t *testing.T) {
-	f := start(t, `i=0; while [ $i -lt 20000 ]; do echo line $i; i=$((i+1)); done; exec sleep 1000`)
-	f.command(gameserver.Command{Start: &gameserver.Start{ID: "1", Match: match(t)}})
-	if e := f.event(); e.Connection == "" {
-		t.Fatalf("got %+v", e)
-	}
-	waittest.Until(t, "the log is there", func() bool { return strings.Count(f.log.String(), "\n") >= 1000 })
-	f.command(gameserver.Command{Stop: &gameserver.Stop{ID: "1"}})
-	f.event()
-	if n := strings.Count(f.log.String(), "\n"); n > 10000 {
+	s := start(t, `i=0; while [ $i -lt 20000 ]; do echo line $i; i=$((i+1)); done; exec sleep 1000`)
+	<-s.at
+	waittest.Until(t, "the log is there", func() bool { return strings.Count(s.log.String(), "\n") >= 1000 })
+	s.end()
+	<-s.ended
+	if n := strings.Count(s.log.String(), "\n"); n > 10000 {
 		t.Errorf("%d lines were logged", n)
 	}
 }
 
+// Servers end with a parent that is killed, also those that take no notice of SIGTERM.
 func TestServersEndWithTheirParent(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	in, w := io.Pipe()
-	r, out := io.Pipe()
-	ended := make(chan error, 1)
-	go func() {
-		o := devserver.Options{Command: "exec sleep 1000", Log: slog.New(slog.DiscardHandler)}
-		ended <- devserver.Main(ctx, in, out, o)
-	}()
-	events := json.NewDecoder(r)
-	if err := json.NewEncoder(w).Encode(
-		gameserver.Command{Start: &gameserver.Start{ID: "1", Match: match(t)}}); err != nil {
-		t.Fatal(err)
+	for _, command := range []string{"exec sleep 1000", "trap '' TERM; sleep 1000; sleep 1000"} {
+		path, server := told(t)
+		parent := exec.Command(os.Args[0], "parent", "echo $$ > "+path+"; "+command)
+		if err := parent.Start(); err != nil {
+			t.Fatal(err)
+		}
+		pid := server()
+		if err := parent.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = parent.Wait() // "signal: killed"
+		waittest.Until(t, "the end of the orphaned server", func() bool { return gone(pid) })
 	}
-	var e gameserver.Event
-	if err := events.Decode(&e); err != nil || e.Connection == "" {
-		t.Fatalf("%+v, %v", e, err)
-	}
-	_ = w.Close()
-	if err := events.Decode(&e); err != nil || e.Ended == "" {
-		t.Errorf("%+v, %v", e, err)
-	}
-	if err := <-ended; err != nil {
+}
+
+func TestMatchThatIsNone(t *testing.T) {
+	err := devserver.Run(t.Context(), devserver.Options{Match: json.RawMessage(`"secret`)}, nil)
+	if err == nil || strings.Contains(err.Error(), "secret") {
 		t.Error(err)
 	}
 }

@@ -1,5 +1,5 @@
-// Package gameserver is a small dedicated game server for development and demonstrations. One process hosts many
-// servers, each with a UDP port of its own, as high-density fleets do.
+// Package gameserver is a small dedicated game server for development and demonstrations. The process hosts many of
+// them, each with a UDP port of its own, as high-density fleets do.
 //
 // # Players
 //
@@ -30,12 +30,6 @@
 //
 // A server that has a token, and a backfill ticket from its match, keeps its game filled through the Backfill API. The
 // member "places" of the match properties says how many players fit. A player that joins is expected, and has left when
-// it does not say hello within half a minute. When the parent says how long players stay, they also leave by
+// it does not say hello within half a minute. When its options say how long players stay, they also leave by
 // themselves. When all have left, the server ends.
-//
-// # The parent
-//
-// The parent writes commands to the process's standard input and reads events from its standard output, one JSON object
-// per line: Command and Event. The process ends when its input does, so no server outlives the allocator that started
-// it. The process logs to its standard error.
 package gameserver

@@ -85,8 +85,8 @@ func TestGameIsFilledAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := start(t)
-	at := p.server(gameserver.Start{ID: "1", Match: payload, API: api.URL})
+	running := start(t, gameserver.Options{Match: payload, API: api.URL})
+	at := running.at
 	hello := func(ticket string, players int) {
 		t.Helper()
 		if w, err := gameservertest.Hello(t.Context(), at, ticket); err != nil || w.Players != players {
@@ -125,8 +125,8 @@ func TestGameIsFilledAgain(t *testing.T) {
 		t.Errorf("%v places are open", open)
 	}
 	bye("c")
-	if diff := cmp.Diff(gameserver.Event{ID: "1", Ended: "over"}, p.event()); diff != "" {
-		t.Error(diff)
+	if err := <-running.ended; err != nil {
+		t.Error(err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,16 +157,16 @@ func TestServerReportsWhoWon(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := start(t)
-			at := p.server(gameserver.Start{ID: "1", Match: payload, API: api.URL})
+			running := start(t, gameserver.Options{Match: payload, API: api.URL})
+			at := running.at
 			if err := gameservertest.Won(t.Context(), at, "c"); !errors.Is(err, gameservertest.ErrStranger) {
 				t.Errorf("a stranger wins: %v", err)
 			}
 			if err := gameservertest.Won(t.Context(), at, "b"); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(gameserver.Event{ID: "1", Ended: "over"}, p.event()); diff != "" {
-				t.Error(diff)
+			if err := <-running.ended; err != nil {
+				t.Error(err)
 			}
 			if diff := cmp.Diff(c.want, s.result.Teams); diff != "" {
 				t.Error(diff)
@@ -180,7 +180,6 @@ func TestGameThatNobodyFills(t *testing.T) {
 	s := &service{token: "secret", open: make(chan float64, 100), said: map[string]int{}}
 	api := httptest.NewServer(s)
 	t.Cleanup(api.Close)
-	p := start(t)
 	for i, r := range []provider.Request{
 		{Backfill: "b1"}, {Token: "secret"}, {Backfill: "b1", Token: "secret"},
 	} {
@@ -189,17 +188,17 @@ func TestGameThatNobodyFills(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		id, url := fmt.Sprint(i), api.URL
+		url := api.URL
 		if i == 2 {
 			url = ""
 		}
-		at := p.server(gameserver.Start{ID: id, Match: payload, API: url})
-		if err := gameservertest.Bye(t.Context(), at, "a"); err != nil {
+		running := start(t, gameserver.Options{Match: payload, API: url})
+		if err := gameservertest.Bye(t.Context(), running.at, "a"); err != nil {
 			t.Fatal(err)
 		}
-		p.command(gameserver.Command{Stop: &gameserver.Stop{ID: id}})
-		if diff := cmp.Diff(gameserver.Event{ID: id, Ended: "stopped"}, p.event()); diff != "" {
-			t.Error(diff)
+		running.end()
+		if err := <-running.ended; err != nil {
+			t.Error(err)
 		}
 	}
 	if len(s.said) > 0 {
@@ -224,8 +223,7 @@ func TestServerRenewsItsToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := start(t)
-	at := p.server(gameserver.Start{ID: "1", Match: payload, API: api.URL})
+	at := start(t, gameserver.Options{Match: payload, API: api.URL}).at
 	if err := gameservertest.Bye(t.Context(), at, "a"); err != nil {
 		t.Fatal(err)
 	}

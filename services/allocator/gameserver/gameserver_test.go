@@ -1,12 +1,9 @@
 package gameserver_test
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"strings"
@@ -20,44 +17,25 @@ import (
 	"matchmaker.dev/services/allocator/provider"
 )
 
-// parent rules a process of servers, which runs here as a goroutine.
-type parent struct {
-	t      *testing.T
-	in     *io.PipeWriter
-	events *bufio.Scanner
-	done   chan error
+// server runs until end, or until its game is over.
+type server struct {
+	at    string
+	end   context.CancelFunc
+	ended chan error
 }
 
-func start(t *testing.T) *parent {
+func start(t *testing.T, o gameserver.Options) *server {
 	t.Helper()
-	inR, inW := io.Pipe()
-	outR, outW := io.Pipe()
-	p := &parent{t: t, in: inW, events: bufio.NewScanner(outR), done: make(chan error, 1)}
-	go func() {
-		p.done <- gameserver.Main(t.Context(), inR, outW, gameserver.Options{Log: slog.New(slog.DiscardHandler)})
-		outW.Close()
-	}()
-	t.Cleanup(func() { inW.Close(); outR.Close() })
-	return p
-}
-
-func (p *parent) command(c gameserver.Command) {
-	p.t.Helper()
-	if err := json.NewEncoder(p.in).Encode(c); err != nil {
-		p.t.Fatal(err)
+	o.Log = slog.New(slog.DiscardHandler)
+	ctx, end := context.WithCancel(t.Context())
+	s, at := &server{end: end, ended: make(chan error, 1)}, make(chan string, 1)
+	go func() { s.ended <- gameserver.Run(ctx, o, func(connection string) { at <- connection }) }()
+	select {
+	case s.at = <-at:
+	case err := <-s.ended:
+		t.Fatal(err)
 	}
-}
-
-func (p *parent) event() gameserver.Event {
-	p.t.Helper()
-	if !p.events.Scan() {
-		p.t.Fatalf("no event: %v", p.events.Err())
-	}
-	var e gameserver.Event
-	if err := json.Unmarshal(p.events.Bytes(), &e); err != nil {
-		p.t.Fatal(err)
-	}
-	return e
+	return s
 }
 
 // about is the payload of a match.
@@ -72,22 +50,10 @@ func about(match string, properties []byte, tickets ...string) []byte {
 	return text
 }
 
-// server starts one and returns where it is.
-func (p *parent) server(s gameserver.Start) string {
-	p.t.Helper()
-	p.command(gameserver.Command{Start: &s})
-	e := p.event()
-	if e.ID != s.ID || e.Connection == "" {
-		p.t.Fatalf("start %s: %+v", s.ID, e)
-	}
-	return e.Connection
-}
-
 func TestHello(t *testing.T) {
-	p := start(t)
-	addr := p.server(gameserver.Start{
-		ID: "p/m1", Match: about("m1", []byte(`{"map":{"name":"harbour"},"mode":"duel"}`), []string{"a", "b"}...),
-	})
+	addr := start(t, gameserver.Options{
+		Match: about("m1", []byte(`{"map":{"name":"harbour"},"mode":"duel"}`), "a", "b"),
+	}).at
 	if !strings.HasPrefix(addr, "127.0.0.1:") {
 		t.Errorf("the server is at %s, want a port of the loopback interface", addr)
 	}
@@ -112,10 +78,9 @@ func TestHello(t *testing.T) {
 }
 
 func TestGarbageGetsNoAnswer(t *testing.T) {
-	p := start(t)
-	addr := p.server(gameserver.Start{
-		ID: "1", Match: about("m", []byte(`{"map":"`+strings.Repeat("x", 1000)+`"}`), []string{"a", "b"}...),
-	})
+	addr := start(t, gameserver.Options{
+		Match: about("m", []byte(`{"map":"`+strings.Repeat("x", 1000)+`"}`), "a", "b"),
+	}).at
 	conn, err := net.Dial("udp", addr)
 	if err != nil {
 		t.Fatal(err)
@@ -142,8 +107,7 @@ func TestGarbageGetsNoAnswer(t *testing.T) {
 }
 
 func TestAStrangersAnswerIsShort(t *testing.T) {
-	p := start(t)
-	addr := p.server(gameserver.Start{ID: "1", Match: about("m", []byte(`{"map":"harbour"}`), []string{"a"}...)})
+	addr := start(t, gameserver.Options{Match: about("m", []byte(`{"map":"harbour"}`), "a")}).at
 	conn, err := net.Dial("udp", addr)
 	if err != nil {
 		t.Fatal(err)
@@ -162,85 +126,31 @@ func TestAStrangersAnswerIsShort(t *testing.T) {
 	}
 }
 
-func TestStartingTwiceGivesTheSameServer(t *testing.T) {
-	p := start(t)
-	s := gameserver.Start{ID: "1", Match: about("m", nil, []string{"a"}...)}
-	if one, two := p.server(s), p.server(s); one != two {
-		t.Errorf("started twice: %s and %s", one, two)
+func TestTheEndFreesThePort(t *testing.T) {
+	s := start(t, gameserver.Options{Match: about("m", nil)})
+	s.end()
+	if err := <-s.ended; err != nil {
+		t.Error(err)
 	}
+	conn, err := net.ListenPacket("udp", s.at)
+	if err != nil {
+		t.Fatalf("the port is not free: %v", err)
+	}
+	conn.Close()
 }
 
-func TestStopFreesThePort(t *testing.T) {
-	p := start(t)
-	addr := p.server(gameserver.Start{ID: "1", Match: about("m", nil)})
-	for range 2 { // the second time there is nothing to stop
-		p.command(gameserver.Command{Stop: &gameserver.Stop{ID: "1"}})
-		if diff := cmp.Diff(gameserver.Event{ID: "1", Ended: "stopped"}, p.event()); diff != "" {
-			t.Error(diff)
-		}
-	}
-	expectFree(t, addr)
-}
-
-func TestLifetime(t *testing.T) {
-	p := start(t)
-	addr := p.server(gameserver.Start{ID: "1", Match: about("m", nil), Lifetime: 20})
-	if diff := cmp.Diff(gameserver.Event{ID: "1", Ended: "lifetime"}, p.event()); diff != "" {
-		t.Error(diff)
-	}
-	expectFree(t, addr)
-}
-
-func TestEndsWithItsInput(t *testing.T) {
-	p := start(t)
-	addr := p.server(gameserver.Start{ID: "1", Match: about("m", nil)})
-	p.in.Close()
-	if err := <-p.done; err != nil {
-		t.Errorf("Main() = %v at the end of its input", err)
-	}
-	expectFree(t, addr)
-}
-
-func TestEndsWithItsContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	in, _ := io.Pipe()
-	cancel()
-	if err := gameserver.Main(ctx, in, io.Discard, gameserver.Options{}); err != nil {
-		t.Errorf("Main() = %v when its context ended", err)
-	}
-}
-
-func TestBrokenPipesAreErrors(t *testing.T) {
-	log := slog.New(slog.DiscardHandler)
-	err := gameserver.Main(t.Context(), strings.NewReader("nonsense\n"), io.Discard, gameserver.Options{Log: log})
-	if err == nil || !strings.Contains(err.Error(), "command: ") {
-		t.Errorf("nonsense on the input: %v", err)
-	}
-	deaf, out := io.Pipe()
-	deaf.Close()
-	err = gameserver.Main(
-		t.Context(), strings.NewReader(`{"start":{"id":"1","match":{}}}`+"\n"), out, gameserver.Options{Log: log},
-	)
-	if err == nil || !strings.Contains(err.Error(), "write events: ") {
-		t.Errorf("nobody at the output: %v", err)
-	}
-}
-
-func TestAddressThatIsNotHere(t *testing.T) {
-	var out strings.Builder
-	err := gameserver.Main(t.Context(), strings.NewReader(`{"start":{"id":"1","match":{}}}`+"\n"), &out,
-		gameserver.Options{Host: "192.0.2.1", Log: slog.New(slog.DiscardHandler)})
-	if err != nil || !strings.HasPrefix(out.String(), `{"id":"1","error":"listen udp 192.0.2.1:0`) {
-		t.Errorf("Main() = %v, event %s", err, &out)
+func TestMatchThatIsNone(t *testing.T) {
+	err := gameserver.Run(t.Context(), gameserver.Options{Match: []byte(`"secret`)}, nil)
+	if err == nil || strings.Contains(err.Error(), "secret") {
+		t.Error(err)
 	}
 }
 
 func TestManyServers(t *testing.T) {
 	const many = 500
-	p := start(t)
 	addrs := make([]string, many)
 	for i := range addrs {
-		addrs[i] = p.server(gameserver.Start{ID: fmt.Sprint(i), Match: about(fmt.Sprint("m", i), nil, fmt.Sprint("t", i))})
+		addrs[i] = start(t, gameserver.Options{Match: about(fmt.Sprint("m", i), nil, fmt.Sprint("t", i))}).at
 	}
 	var all sync.WaitGroup
 	for i, addr := range addrs {
@@ -252,14 +162,4 @@ func TestManyServers(t *testing.T) {
 		})
 	}
 	all.Wait()
-}
-
-func expectFree(t *testing.T, addr string) {
-	t.Helper()
-	conn, err := net.ListenPacket("udp", addr)
-	if err != nil {
-		t.Errorf("the port is not free: %v", err)
-		return
-	}
-	conn.Close()
 }

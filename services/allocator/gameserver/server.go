@@ -25,26 +25,19 @@ type server struct {
 	match      string
 	connection string
 	conn       *net.UDPConn
-	expiry     *time.Timer // nil when the server has no end
 	game       game
 	world      json.RawMessage
 	teams      []provider.Team
 	api        *client.Client // nil if it reports nothing
 	reporting  atomic.Bool
-	over       func() // ends the server, some time after its report
-	// filler keeps the game filled, and stop stops it; both are nil when the game is not filled.
-	filler atomic.Pointer[client.Filler]
-	stop   context.CancelFunc
+	over       func()                        // ends the server
+	filler     atomic.Pointer[client.Filler] // nil if the game is not kept filled
 }
 
-// listen opens a free port of the address for a match. Where the game is kept filled, expected players that do not come
+// listen opens a free port for a match. Where the game is kept filled, expected players that do not come
 // have left after a while, and players leave after stay, on average (never when 0).
-func listen(address string, m *provider.Payload, filled bool, stay time.Duration) (*server, error) {
-	local, err := net.ResolveUDPAddr("udp", net.JoinHostPort(address, "0"))
-	if err != nil {
-		return nil, err
-	}
-	conn, err := net.ListenUDP("udp", local)
+func listen(m *provider.Payload, filled bool, stay time.Duration) (*server, error) {
+	conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +80,7 @@ func (p *properties) world() json.RawMessage {
 	return p.Map
 }
 
-// serve answers players until close.
+// serve answers players until the port is closed.
 func (s *server) serve(ctx context.Context) {
 	// A datagram that fills the buffer is too long.
 	question := make([]byte, maxQuestion+1)
@@ -190,16 +183,4 @@ func encode(v any) []byte {
 		return nil
 	}
 	return text
-}
-
-// close frees the port and makes serve return.
-func (s *server) close() {
-	if s.expiry != nil {
-		s.expiry.Stop()
-	}
-	if s.stop != nil {
-		s.stop()
-	}
-	s.game.end()
-	_ = s.conn.Close()
 }

@@ -1,6 +1,6 @@
-// Package local is the provider for development: a fleet of real game servers on this machine. It starts processes of
-// package gameserver when they are needed. Each hosts many servers, and ends with the allocator, however that ends. A
-// studio's own servers are processes of package devserver instead.
+// Package local is the provider for development: a fleet of real game servers on this machine, which end with the
+// allocator. They are servers of package gameserver, in this process; a studio's own servers are commands of package
+// devserver instead.
 //
 // Only the memory of one allocator knows the fleet. After a restart it is empty, and a match that still waits for its
 // server gets a new one.
@@ -9,31 +9,21 @@ package local
 import (
 	"cmp"
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
-	"strconv"
 	"sync"
-	"time"
 
 	"matchmaker.dev/services/allocator/devserver"
 	"matchmaker.dev/services/allocator/gameserver"
 	"matchmaker.dev/services/allocator/provider"
-	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/platform/settings"
 )
 
 // Options of a fleet.
 type Options struct {
-	// Binary and Args are a command that runs gameserver.Main, or devserver.Main where the settings have a command. Env is
-	// its environment.
-	Binary string
-	Args   []string
-	Env    []string
 	// Settings of the fleet. No Max and no Lifetime stand for the defaults.
 	Settings Settings
-	// PerProcess is how many servers a process hosts; 64 when 0.
-	PerProcess int
 	// API says where servers that have a token reach the service, to keep their games filled; none does when it is nil or
 	// says "".
 	API func() string
@@ -43,11 +33,10 @@ type Options struct {
 // Fleet is a provider.Provider.
 type Fleet struct {
 	options Options
+	running sync.WaitGroup
 
 	mu      sync.Mutex
 	servers map[key]*server
-	hosts   []*host
-	started int // counts servers, for their IDs
 	closed  bool
 }
 
@@ -56,9 +45,8 @@ type key struct{ project, match string }
 
 // server is the game server of one match, from the request for it to its end.
 type server struct {
-	key  key
-	id   string
-	host *host
+	match []byte // as it was told
+	end   context.CancelFunc
 	// ready is closed when connection or err is set. Read them only after that.
 	ready      chan struct{}
 	connection string
@@ -74,22 +62,8 @@ func New(o Options) (*Fleet, error) {
 	standard := settings.Default[Settings]()
 	o.Settings.Max = cmp.Or(o.Settings.Max, standard.Max)
 	o.Settings.Lifetime = cmp.Or(o.Settings.Lifetime, standard.Lifetime)
-	if o.PerProcess == 0 {
-		o.PerProcess = 64
-	}
-	switch {
-	case o.Binary == "":
-		return nil, problem.New(problem.Invalid, "local fleet: no binary to run game servers with")
-	case o.Settings.Max < 0 || o.PerProcess < 0:
-		return nil, problem.New(
-			problem.Invalid, "local fleet: %d servers, %d in a process: must be positive", o.Settings.Max, o.PerProcess,
-		)
-	case o.Settings.Stay < 0:
-		return nil, problem.New(
-			problem.Invalid, "local fleet: players who stay for %s: must not be negative", o.Settings.Stay,
-		)
-	case o.Settings.Lifetime < time.Millisecond:
-		return nil, problem.New(problem.Invalid, "local fleet: a lifetime of %s is too short", o.Settings.Lifetime)
+	if err := o.Settings.Validate(); err != nil {
+		return nil, err
 	}
 	return &Fleet{options: o, servers: map[key]*server{}}, nil
 }
@@ -130,75 +104,57 @@ func (f *Fleet) server(r *provider.Request) (*server, error) {
 			f.options.Settings.Max,
 		)
 	}
-	id := strconv.Itoa(f.started)
-	start, err := f.startCommand(id, r)
-	if err != nil {
-		return nil, err
-	}
-	h, err := f.hostWithRoom()
-	if err != nil {
-		return nil, provider.Fail(provider.Contention, "no process for game servers could be started").Because(err)
-	}
-	f.started++
-	s = &server{key: k, id: id, host: h, ready: make(chan struct{}), ended: make(chan struct{})}
-	f.servers[k], h.servers[id] = s, s
-	h.send(start)
-	return s, nil
-}
-
-// startCommand is the command that starts the match's server. A process that gets an invalid command ends with all its
-// servers, so input from outside is checked here.
-func (f *Fleet) startCommand(id string, r *provider.Request) ([]byte, error) {
-	most := gameserver.MaxCommand - 4<<10 // the rest is for the other members
+	most := gameserver.MaxPayload
 	if f.options.Settings.Command != "" {
 		most = devserver.MaxPayload
 	}
-	payload, err := r.PayloadWithin(most)
+	match, err := r.PayloadWithin(most)
 	if err != nil {
 		return nil, err
 	}
-	if len(payload) > most {
+	if len(match) > most {
 		return nil, provider.Fail(
-			provider.Refused, "match properties and tickets take %d bytes, a game server accepts %d", len(payload), most)
+			provider.Refused, "match properties and tickets take %d bytes, a game server accepts %d", len(match), most)
 	}
-	start := &gameserver.Start{
-		ID:       id,
-		Match:    payload,
-		Lifetime: f.options.Settings.Lifetime.Milliseconds(),
-		Stay:     f.options.Settings.Stay.Milliseconds(),
-	}
-	if f.options.API != nil {
-		start.API = f.options.API()
-	}
-	line, err := json.Marshal(gameserver.Command{Start: start})
-	if err != nil {
-		return nil, err
-	}
-	if len(line) >= gameserver.MaxCommand {
-		return nil, provider.Fail(
-			provider.Refused, "match properties and tickets take %d bytes, a game server accepts %d", len(line),
-			gameserver.MaxCommand,
-		)
-	}
-	return line, nil
+	ctx, end := context.WithTimeout(context.Background(), f.options.Settings.Lifetime)
+	s = &server{match: match, end: end, ready: make(chan struct{}), ended: make(chan struct{})}
+	f.servers[k] = s
+	f.running.Go(func() { f.run(ctx, k, s) })
+	return s, nil
 }
 
-// hostWithRoom returns a process with room for one more server.
-func (f *Fleet) hostWithRoom() (*host, error) {
-	for _, h := range f.hosts {
-		if len(h.servers) < f.options.PerProcess {
-			return h, nil
-		}
+// run runs a server until it ends.
+func (f *Fleet) run(ctx context.Context, k key, s *server) {
+	defer s.end()
+	api, o := "", f.options
+	if o.API != nil {
+		api = o.API()
 	}
-	h, err := spawn(f)
-	if err != nil {
-		return nil, err
+	isReady := false
+	started := func(connection string) {
+		isReady, s.connection = true, connection
+		close(s.ready)
 	}
-	f.hosts = append(f.hosts, h)
-	return h, nil
+	var err error
+	if o.Settings.Command != "" {
+		of := devserver.Options{Command: o.Settings.Command, Match: s.match, API: api, Log: o.Log}
+		err = devserver.Run(ctx, of, started)
+	} else {
+		err = gameserver.Run(ctx, gameserver.Options{Match: s.match, API: api, Stay: o.Settings.Stay, Log: o.Log}, started)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.servers, k)
+	if !isReady {
+		s.err = provider.Fail(provider.Contention, "the game server did not start: %s", cmp.Or(err, errOver))
+		close(s.ready)
+	}
+	close(s.ended)
 }
 
-// Poll tells which of the matches have a server. A match whose process ended has none.
+var errOver = errors.New("it ended before it was ready")
+
+// Poll tells which of the matches have a server. A match whose server ended has none.
 func (f *Fleet) Poll(_ context.Context, refs []provider.Ref) ([]provider.Result, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -224,9 +180,9 @@ func (f *Fleet) Release(ctx context.Context, r provider.Ref) error {
 	if r.Used != "" {
 		return nil // a match has one server
 	}
-	s, err := f.stop(key{r.Project, r.Match})
-	if s == nil || err != nil {
-		return err
+	s := f.end(key{r.Project, r.Match})
+	if s == nil {
+		return nil
 	}
 	select {
 	case <-s.ended:
@@ -236,21 +192,16 @@ func (f *Fleet) Release(ctx context.Context, r provider.Ref) error {
 	}
 }
 
-// stop tells the server of a match to end. The server is nil when there is none.
-func (f *Fleet) stop(k key) (*server, error) {
+// end tells the server of a match to end. It is nil when there is none.
+func (f *Fleet) end(k key) *server {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s, ok := f.servers[k]
-	if !ok || s.releasing {
-		return s, nil
+	s := f.servers[k]
+	if s != nil {
+		s.releasing = true
+		s.end()
 	}
-	line, err := json.Marshal(gameserver.Command{Stop: &gameserver.Stop{ID: s.id}})
-	if err != nil {
-		return nil, err
-	}
-	s.releasing = true
-	s.host.send(line)
-	return s, nil
+	return s
 }
 
 // InUse counts the servers that run, start or end.
@@ -260,17 +211,13 @@ func (f *Fleet) InUse() int {
 	return len(f.servers)
 }
 
-// Close ends all servers and returns when their processes have ended.
-func (f *Fleet) Close() error {
+// Close ends all servers and returns when they have ended.
+func (f *Fleet) Close() {
 	f.mu.Lock()
 	f.closed = true
-	hosts := append([]*host(nil), f.hosts...)
+	for _, s := range f.servers {
+		s.end()
+	}
 	f.mu.Unlock()
-	for _, h := range hosts {
-		h.quit()
-	}
-	for _, h := range hosts {
-		h.wait()
-	}
-	return nil
+	f.running.Wait()
 }

@@ -1,9 +1,7 @@
 package local
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -12,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -20,32 +17,30 @@ import (
 	"matchmaker.dev/services/allocator/gameserver/gameservertest"
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/allocator/provider/conformance"
-	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/platform/wait/waittest"
 )
 
 // Promise 7.
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	conforms(t, "gameserver", Settings{Max: conformance.Room})
+	conforms(t, Settings{Max: conformance.Room})
 }
 
 // A studio's own servers do what the others do.
 func TestConformanceOfCommands(t *testing.T) {
 	t.Parallel()
-	conforms(t, "studio", Settings{Max: conformance.Room, Command: sleeper})
+	conforms(t, Settings{Max: conformance.Room, Command: "exec sleep 1000"})
 }
 
-func conforms(t *testing.T, part string, s Settings) {
+func conforms(t *testing.T, s Settings) {
 	conformance.Run(t, func(t *testing.T) conformance.Fixture {
-		heard := filepath.Join(t.TempDir(), "heard")
-		f := open(t, Options{
-			Settings: s, PerProcess: 3, Binary: "/usr/bin/env", Env: []string{"PATH=" + os.Getenv("PATH")},
-			Args: []string{"GORACE=atexit_sleep_ms=0", "HEARD=" + heard, os.Args[0], part},
-		})
+		f := open(t, s)
 		return conformance.Fixture{
 			Provider: f, InUse: f.InUse,
-			PayloadOf: func(r provider.Ref) ([]byte, bool) { return payloadOf(t, heard, r.Match) },
+			PayloadOf: func(r provider.Ref) ([]byte, bool) {
+				s := f.serverOf(r)
+				return s.match, true
+			},
 			Exhaust: func() (refill func()) {
 				var all sync.WaitGroup
 				for i := range conformance.Room {
@@ -54,15 +49,15 @@ func conforms(t *testing.T, part string, s Settings) {
 				all.Wait()
 				return func() { release(t, f, "another0") }
 			},
-			End: func(r provider.Ref) { end(t, f, r) },
-			// There are no answers to lose between the fleet and its processes, no maximum beside its size, no
-			// contention, and no hosting that it would refuse: it looks at none.
+			End: func(r provider.Ref) { f.serverOf(r).end() },
+			// There are no answers to lose, no maximum beside the fleet's size, no contention, and no hosting that it
+			// would refuse: it looks at none.
 		}
 	})
 }
 
 func TestPlayersMeetOnTheirServer(t *testing.T) {
-	f := open(t, Options{PerProcess: 2})
+	f := open(t, Settings{})
 	var all sync.WaitGroup
 	for i := range 5 {
 		all.Go(func() {
@@ -82,13 +77,10 @@ func TestPlayersMeetOnTheirServer(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if got := len(f.hosts); got != 3 {
-		t.Errorf("5 servers run in %d processes of 2, want 3", got)
-	}
 }
 
 func TestFullFleet(t *testing.T) {
-	f := open(t, Options{Settings: Settings{Max: 2}})
+	f := open(t, Settings{Max: 2})
 	allocate(t, f, "m1")
 	allocate(t, f, "m2")
 	_, err := f.Allocate(t.Context(), request("m3"))
@@ -102,7 +94,7 @@ func TestFullFleet(t *testing.T) {
 }
 
 func TestReleaseFreesThePort(t *testing.T) {
-	f := open(t, Options{})
+	f := open(t, Settings{})
 	addr := allocate(t, f, "m")
 	release(t, f, "m")
 	if !free(addr) {
@@ -111,7 +103,7 @@ func TestReleaseFreesThePort(t *testing.T) {
 }
 
 func TestLifetime(t *testing.T) {
-	f := open(t, Options{Settings: Settings{Lifetime: 20 * time.Millisecond}})
+	f := open(t, Settings{Lifetime: 20 * time.Millisecond})
 	allocate(t, f, "m")
 	waittest.Until(t, "the end of the server", func() bool { return f.InUse() == 0 })
 	if s := poll(t, f, "m"); s.Status != provider.Gone {
@@ -121,14 +113,14 @@ func TestLifetime(t *testing.T) {
 }
 
 func TestBadRequests(t *testing.T) {
-	f := open(t, Options{})
+	f := open(t, Settings{})
 	good := allocate(t, f, "m")
 	bad := request("bad")
 	bad.Properties = []byte("{")
 	if _, err := f.Allocate(t.Context(), bad); provider.ReasonOf(err) != provider.Refused {
 		t.Errorf("properties that are no JSON: %v", err)
 	}
-	bad.Properties = []byte(`"` + strings.Repeat("x", gameserver.MaxCommand) + `"`)
+	bad.Properties = []byte(`"` + strings.Repeat("x", gameserver.MaxPayload) + `"`)
 	if _, err := f.Allocate(t.Context(), bad); provider.ReasonOf(err) != provider.Refused {
 		t.Errorf("properties that are too large: %.200v", err)
 	}
@@ -145,62 +137,94 @@ func TestBadRequests(t *testing.T) {
 	}
 }
 
-func TestBadOptions(t *testing.T) {
-	for _, o := range []Options{
-		{},
-		{Binary: "x", Settings: Settings{Max: -1}},
-		{Binary: "x", PerProcess: -1},
-		{Binary: "x", Settings: Settings{Lifetime: -1}},
-	} {
-		if _, err := New(o); problem.KindOf(err) != problem.Invalid {
-			t.Errorf("New(%+v): %v", o, err)
+func TestCommandThatFails(t *testing.T) {
+	f := open(t, Settings{Command: "echo no luck today >&2; exit 3"})
+	for range 2 {
+		_, err := f.Allocate(t.Context(), request("m"))
+		if provider.ReasonOf(err) != provider.Contention ||
+			!strings.Contains(err.Error(), "exit status 3; its last output: no luck today") {
+			t.Error(err)
 		}
+	}
+	if f.InUse() != 0 {
+		t.Errorf("%d servers in use", f.InUse())
 	}
 }
 
-// payloadOf is the payload that a process got for a match.
-func payloadOf(t *testing.T, heard, match string) ([]byte, bool) {
-	t.Helper()
-	text, err := os.ReadFile(heard)
-	if err != nil {
+// A server that takes its time to start and to end keeps the callers who wait for it no longer than they want to.
+func TestSlowServer(t *testing.T) {
+	told := filepath.Join(t.TempDir(), "told")
+	f := open(t, Settings{Command: `trap "while [ ! -e ` + told + ` ]; do sleep 0.05; done; exit" TERM
+		sleep 1000 & wait; sleep 1000 & wait`})
+	ctx, cancel := context.WithCancel(t.Context())
+	answer := make(chan error)
+	go func() {
+		_, err := f.Allocate(ctx, request("m"))
+		answer <- err
+	}()
+	waittest.Until(t, "the question for a server", func() bool { return poll(t, f, "m").Status == provider.Pending })
+	cancel()
+	if err := <-answer; err == nil || provider.Final(err) {
+		t.Errorf("Allocate: %v, want an error that is not final", err)
+	}
+	allocate(t, f, "m")
+	if err := f.Release(ctx, ref("m")); err == nil || provider.Final(err) {
+		t.Errorf("Release: %v, want an error that is not final", err)
+	}
+	if s := poll(t, f, "m"); s.Status != provider.Gone {
+		t.Errorf("a match whose release began is %v", s.Status)
+	}
+	if _, err := f.Allocate(t.Context(), request("m")); provider.ReasonOf(err) != provider.Contention {
+		t.Errorf("Allocate during the release: %v", err)
+	}
+	if err := os.WriteFile(told, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for line := range bytes.Lines(text) {
-		var c gameserver.Command
-		var p provider.Payload
-		if json.Unmarshal(line, &c) == nil && c.Start != nil && json.Unmarshal(c.Start.Match, &p) == nil && p.Match == match {
-			return c.Start.Match, true
-		}
-	}
-	return nil, false
+	release(t, f, "m")
+	allocate(t, f, "m")
 }
 
-// end kills the process of a match's server.
-func end(t *testing.T, f *Fleet, r provider.Ref) {
-	t.Helper()
+func TestClose(t *testing.T) {
+	f := open(t, Settings{})
+	addrs := []string{allocate(t, f, "m1"), allocate(t, f, "m2")}
+	f.Close()
+	for _, addr := range addrs {
+		if !free(addr) {
+			t.Errorf("the port of %s is still taken", addr)
+		}
+	}
+	if _, err := f.Allocate(t.Context(), request("m3")); provider.ReasonOf(err) != provider.Contention {
+		t.Errorf("Allocate after Close: %v", err)
+	}
+	if f.InUse() != 0 {
+		t.Errorf("%d servers in use after Close", f.InUse())
+	}
+}
+
+func TestBadOptions(t *testing.T) {
+	for want, s := range map[string]Settings{"max-servers": {Max: -1}, "server-lifetime": {Lifetime: -1},
+		"player-stay": {Stay: -1}} {
+		if _, err := New(Options{Settings: s}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("New(%+v): %v", s, err)
+		}
+	}
+}
+
+// serverOf is the server of a match.
+func (f *Fleet) serverOf(r provider.Ref) *server {
 	f.mu.Lock()
-	h := f.servers[key{r.Project, r.Match}].host
-	f.mu.Unlock()
-	h.Signal(syscall.SIGKILL)
+	defer f.mu.Unlock()
+	return f.servers[key{r.Project, r.Match}]
 }
 
 // open makes a fleet that ends with the test.
-func open(t *testing.T, o Options) *Fleet {
+func open(t *testing.T, s Settings) *Fleet {
 	t.Helper()
-	if o.Binary == "" {
-		// The race detector would make every process take a second to end.
-		o.Binary, o.Args = "/usr/bin/env", []string{"GORACE=atexit_sleep_ms=0", os.Args[0], "gameserver"}
-	}
-	o.Log = slog.New(slog.DiscardHandler)
-	f, err := New(o)
+	f, err := New(Options{Settings: s, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := f.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(f.Close)
 	return f
 }
 

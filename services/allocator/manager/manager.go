@@ -129,57 +129,50 @@ const maxIDs = 100
 
 // Poll asks the manager about all allocations with the same key together.
 func (p *Provider) Poll(ctx context.Context, refs []provider.Ref) ([]provider.Result, error) {
-	results := make([]provider.Result, len(refs))
 	type owner struct{ access, secret provider.Secret }
-	owned := map[owner][]int{}
-	for i, r := range refs {
-		o := owner{}
-		if p.options.KeyFile == "" {
-			o = owner{r.Hosting.Access, r.Hosting.Secret}
+	of := func(r provider.Ref) owner {
+		if p.options.KeyFile != "" {
+			return owner{}
 		}
-		owned[o] = append(owned[o], i)
+		return owner{r.Hosting.Access, r.Hosting.Secret}
 	}
-	for _, all := range owned {
-		for some := range slices.Chunk(all, maxIDs) {
-			if err := p.pollSome(ctx, refs, some, results); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return results, nil
+	return provider.PollGroups(refs, maxIDs, of, func(_ owner, some []provider.Ref) ([]provider.Result, error) {
+		return p.pollSome(ctx, some)
+	})
 }
 
-// pollSome asks about the refs with these indexes, which have the same key.
-func (p *Provider) pollSome(ctx context.Context, refs []provider.Ref, some []int, results []provider.Result) error {
+// pollSome asks about refs, which have the same key.
+func (p *Provider) pollSome(ctx context.Context, refs []provider.Ref) ([]provider.Result, error) {
 	var question struct {
 		Allocations []string `json:"allocations"`
 	}
-	for _, i := range some {
-		if id := refs[i].Allocation(); !slices.Contains(question.Allocations, id) {
+	for _, r := range refs {
+		if id := r.Allocation(); !slices.Contains(question.Allocations, id) {
 			question.Allocations = append(question.Allocations, id)
 		}
 	}
 	var got struct {
 		Allocations []allocation `json:"allocations"`
 	}
-	err := p.call(ctx, refs[some[0]].Hosting, call{method: http.MethodPost, path: "/allocations/status"}, question, &got)
+	err := p.call(ctx, refs[0].Hosting, call{method: http.MethodPost, path: "/allocations/status"}, question, &got)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if got.Allocations == nil {
-		return errors.New("the fleet manager's answer is no list of allocations")
+		return nil, errors.New("the fleet manager's answer is no list of allocations")
 	}
-	for _, i := range some {
+	results := make([]provider.Result, len(refs))
+	for i, r := range refs {
 		results[i] = provider.Result{Status: provider.Gone}
-		n := slices.IndexFunc(got.Allocations, func(a allocation) bool { return a.Allocation == refs[i].Allocation() })
+		n := slices.IndexFunc(got.Allocations, func(a allocation) bool { return a.Allocation == r.Allocation() })
 		if n < 0 {
 			continue
 		}
-		if results[i], err = got.Allocations[n].result(refs[i].Allocation(), nil); err != nil {
-			return err
+		if results[i], err = got.Allocations[n].result(r.Allocation(), nil); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return results, nil
 }
 
 // Release tells the manager that no player will use the server.

@@ -16,9 +16,9 @@ import (
 	"slices"
 	"strings"
 
-	"matchmaker.dev/services/allocator/keylock"
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/allocator/transport"
+	"matchmaker.dev/services/internal/platform/keylock"
 )
 
 // Provider is a provider.Provider.
@@ -49,8 +49,8 @@ const maxPayload = 30_000
 
 // Allocate queues an allocation, unless it is queued already.
 func (p *Provider) Allocate(ctx context.Context, r *provider.Request) (provider.Result, error) {
-	account, err := accountOf(r.Ref)
-	if err != nil {
+	account := newAccount(r.Hosting)
+	if err := account.check(); err != nil {
 		return provider.Result{}, err
 	}
 	region, err := p.region(r.Hosting.Region)
@@ -129,43 +129,29 @@ const maxIDs = 100
 
 // Poll asks about all allocations of a fleet together.
 func (p *Provider) Poll(ctx context.Context, refs []provider.Ref) ([]provider.Result, error) {
-	results := make([]provider.Result, len(refs))
-	ids := map[account][]string{}
-	for i, r := range refs {
-		a, err := accountOf(r)
-		if err != nil {
-			results[i] = provider.Result{Status: provider.Failed, Err: err} // no server was ever asked for
-			continue
-		}
-		if !slices.Contains(ids[a], r.Allocation()) {
-			ids[a] = append(ids[a], r.Allocation())
-		}
-	}
-	known := map[string]*allocation{}
-	for a, all := range ids {
-		for some := range slices.Chunk(all, maxIDs) {
-			found, err := p.api.allocations(ctx, a, some)
-			if err != nil {
-				return nil, err
+	of := func(r provider.Ref) account { return newAccount(r.Hosting) }
+	return provider.PollGroups(refs, maxIDs, of, func(a account, some []provider.Ref) ([]provider.Result, error) {
+		results := make([]provider.Result, len(some))
+		if err := a.check(); err != nil { // no server was ever asked for
+			for i := range results {
+				results[i] = provider.Result{Status: provider.Failed, Err: err}
 			}
-			for id, one := range found {
-				known[id] = one
+			return results, nil
+		}
+		var ids []string
+		for _, r := range some {
+			if !slices.Contains(ids, r.Allocation()) {
+				ids = append(ids, r.Allocation())
 			}
 		}
-	}
-	for i, r := range refs {
-		if results[i].Status == provider.Failed {
-			continue
+		known, err := p.api.allocations(ctx, a, ids)
+		for i, r := range some {
+			if err == nil {
+				results[i], err = p.result(ctx, a, known[r.Allocation()], r.Allocation())
+			}
 		}
-		a, err := accountOf(r)
-		if err == nil {
-			results[i], err = p.result(ctx, a, known[r.Allocation()], r.Allocation())
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return results, nil
+		return results, err
+	})
 }
 
 // Release takes an allocation back, queued or fulfilled.
@@ -173,8 +159,8 @@ func (p *Provider) Release(ctx context.Context, r provider.Ref) error {
 	if r.Used != "" {
 		return nil // Multiplay has one server for each allocation
 	}
-	a, err := accountOf(r)
-	if err != nil {
+	a := newAccount(r.Hosting)
+	if a.check() != nil {
 		return nil // no server was ever asked for
 	}
 	unlock, err := p.locks.Lock(ctx, r.Allocation())
@@ -202,17 +188,18 @@ type account struct {
 
 func (a account) secrets() []string { return []string{string(a.access), string(a.secret)} }
 
-func accountOf(r provider.Ref) (account, error) {
-	a := account{r.Hosting.Fleet, r.Hosting.Access, r.Hosting.Secret}
+func newAccount(h provider.Hosting) account { return account{h.Fleet, h.Access, h.Secret} }
+
+func (a account) check() error {
 	switch {
 	case a.fleet == "":
-		return a, provider.Fail(provider.Refused, "hosting: FleetId is missing")
+		return provider.Fail(provider.Refused, "hosting: FleetId is missing")
 	case !plain(a.fleet):
-		return a, provider.Fail(provider.Refused, "hosting: FleetId %q is no id of a fleet", a.fleet)
+		return provider.Fail(provider.Refused, "hosting: FleetId %q is no id of a fleet", a.fleet)
 	case a.access == "" || a.secret == "":
-		return a, provider.Fail(provider.Refused, "hosting: Access and Secret are missing")
+		return provider.Fail(provider.Refused, "hosting: Access and Secret are missing")
 	}
-	return a, nil
+	return nil
 }
 
 func (p *Provider) region(asked string) (string, error) {

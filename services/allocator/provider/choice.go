@@ -1,6 +1,9 @@
 package provider
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // Choice chooses one of several providers for each match. It is a Provider itself.
 //
@@ -24,27 +27,31 @@ func (c *Choice) Allocate(ctx context.Context, r *Request) (Result, error) {
 
 // Poll asks each provider about its own matches.
 func (c *Choice) Poll(ctx context.Context, refs []Ref) ([]Result, error) {
-	results := make([]Result, len(refs))
-	where := map[Provider][]int{}
-	var order []Provider
+	return PollGroups(refs, len(refs)+1, c.of, func(p Provider, own []Ref) ([]Result, error) { return p.Poll(ctx, own) })
+}
+
+// PollGroups calls poll with the refs of each key, up to most of them at a time, and returns the results in the order of
+// refs.
+func PollGroups[K comparable](
+	refs []Ref, most int, key func(Ref) K, poll func(key K, some []Ref) ([]Result, error),
+) ([]Result, error) {
+	results, groups := make([]Result, len(refs)), map[K][]int{}
 	for i, r := range refs {
-		p := c.of(r)
-		if where[p] == nil {
-			order = append(order, p)
-		}
-		where[p] = append(where[p], i)
+		groups[key(r)] = append(groups[key(r)], i)
 	}
-	for _, p := range order {
-		own := make([]Ref, len(where[p]))
-		for n, i := range where[p] {
-			own[n] = refs[i]
-		}
-		got, err := p.Poll(ctx, own)
-		if err != nil {
-			return nil, err
-		}
-		for n, i := range where[p] {
-			results[i] = got[n]
+	for k, group := range groups {
+		for numbers := range slices.Chunk(group, most) {
+			some := make([]Ref, len(numbers))
+			for n, i := range numbers {
+				some[n] = refs[i]
+			}
+			got, err := poll(k, some)
+			if err != nil {
+				return nil, err
+			}
+			for n, i := range numbers {
+				results[i] = got[n]
+			}
 		}
 	}
 	return results, nil

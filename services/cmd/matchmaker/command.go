@@ -3,13 +3,10 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
 	"slices"
 
 	"github.com/alecthomas/kong"
 
-	"matchmaker.dev/services/allocator/devserver"
-	"matchmaker.dev/services/allocator/gameserver"
 	"matchmaker.dev/services/internal/platform/account"
 	"matchmaker.dev/services/internal/platform/app"
 	"matchmaker.dev/services/internal/platform/catalog"
@@ -49,7 +46,6 @@ func (c *cli) commands() []kong.Option {
 		kong.DynamicCommand("permissions",
 			"Print what each service may do in Redis and in NATS, as users for these servers.", "", new(permissionsCmd)),
 		kong.DynamicCommand("health", "Ask a running service whether it is ready.", "", new(healthCmd)),
-		kong.DynamicCommand("gameserver", "", "", new(gameserverCmd), `hidden:""`),
 	)
 }
 
@@ -125,22 +121,6 @@ func (c *command) Run(ctx context.Context, s streams) error {
 		}
 	}
 	return c.Process.run(ctx, log, how)
-}
-
-// gameserverCmd is a process of the local provider's fleet; it is told what to do on standard input.
-type gameserverCmd struct {
-	Command string `help:"What to run for each match, instead of the game server for demonstrations." env:"-"`
-}
-
-func (c *gameserverCmd) Run(ctx context.Context, s streams) error {
-	log, err := app.Logger(s.err, "info", "text")
-	if err != nil {
-		return err
-	}
-	if c.Command != "" {
-		return devserver.Main(ctx, s.in, s.out, devserver.Options{Command: c.Command, Env: os.Environ(), Log: log})
-	}
-	return gameserver.Main(ctx, s.in, s.out, gameserver.Options{Log: log})
 }
 
 // add adds services to a process.

@@ -48,7 +48,7 @@ func TestInterruptedCommandsAreNoSuccess(t *testing.T) {
 	t.Cleanup(service.Close)
 	for _, args := range [][]string{{"health", service.URL}, {"project", "list"}, {"project", "delete", "x", "--yes"}} {
 		var out, errs strings.Builder
-		code := run(ctx, args, strings.NewReader(""), &out, &errs)
+		code := run(ctx, args, &out, &errs)
 		if code != exitInterrupted || !strings.Contains(errs.String(), "context canceled") {
 			t.Errorf("%q: %d, %q", args, code, errs.String())
 		}

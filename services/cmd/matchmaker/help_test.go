@@ -17,8 +17,7 @@ import (
 func nodes(t *testing.T) (lines []string, all map[string]*kong.Node) {
 	t.Helper()
 	c := newCLI()
-	app, err := kong.New(c,
-		c.options(t.Context(), streams{strings.NewReader(""), io.Discard, io.Discard}, func(int) {})...)
+	app, err := kong.New(c, c.options(t.Context(), streams{io.Discard, io.Discard}, func(int) {})...)
 	if err != nil {
 		t.Fatal(err)
 	}

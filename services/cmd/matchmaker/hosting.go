@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -174,28 +173,12 @@ func (b *builder) manager(settings *yaml.Node) (provider.Provider, error) {
 
 // localFleet is game servers beside this process. They reach the service at this process when no other address is set.
 func (b *builder) localFleet(s local.Settings) (provider.Provider, error) {
-	binary, err := os.Executable()
+	api := func() string { return cmp.Or(s.API, b.api()) }
+	fleet, err := local.New(local.Options{Settings: s, Log: b.log, API: api})
 	if err != nil {
 		return nil, err
 	}
-	args, env := []string{"gameserver"}, []string(nil)
-	if s.Command != "" {
-		// Commands find programs and files as in the developer's shell. No setting of the services is among these.
-		for _, name := range []string{"PATH", "HOME", "USER", "SHELL", "LANG", "TMPDIR"} {
-			if value, ok := os.LookupEnv(name); ok {
-				env = append(env, name+"="+value)
-			}
-		}
-		args = append(args, "--command="+s.Command)
-	}
-	fleet, err := local.New(local.Options{
-		Settings: s, Binary: binary, Args: args, Env: env, Log: b.log,
-		API: func() string { return cmp.Or(s.API, b.api()) },
-	})
-	if err != nil {
-		return nil, err
-	}
-	b.closing(func(context.Context) error { return fleet.Close() })
+	b.closing(func(context.Context) error { fleet.Close(); return nil })
 	return fleet, nil
 }
 

@@ -35,14 +35,14 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal kills at once
-	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // run is the whole program but for the process around it.
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	c := newCLI()
 	exit := -1
-	parser, err := kong.New(c, c.options(ctx, streams{stdin, stdout, stderr}, func(code int) { exit = code })...)
+	parser, err := kong.New(c, c.options(ctx, streams{stdout, stderr}, func(code int) { exit = code })...)
 	if err != nil {
 		return printError(stderr, err, exitFailure)
 	}
@@ -92,7 +92,6 @@ func printError(w io.Writer, err error, code int) int {
 
 // streams are the process's own.
 type streams struct {
-	in       io.Reader
 	out, err io.Writer
 }
 

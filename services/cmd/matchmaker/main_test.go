@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 func matchmaker(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs processtest.Buffer // services that did start may still log
-	code = run(t.Context(), args, strings.NewReader(""), &out, &errs)
+	code = run(t.Context(), args, &out, &errs)
 	return code, out.String(), errs.String()
 }
 

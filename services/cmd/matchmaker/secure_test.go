@@ -36,8 +36,7 @@ func direct(t *testing.T, args ...string) *processtest.Buffer {
 	ctx, stop := context.WithCancel(t.Context())
 	said, ended := new(processtest.Buffer), make(chan int, 1)
 	go func() {
-		ended <- run(ctx, append([]string{"director", "--listen", "127.0.0.1:0"}, args...), strings.NewReader(""),
-			io.Discard, said)
+		ended <- run(ctx, append([]string{"director", "--listen", "127.0.0.1:0"}, args...), io.Discard, said)
 	}()
 	t.Cleanup(func() {
 		stop()

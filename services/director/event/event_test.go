@@ -14,6 +14,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director/event"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/bus/bustest"
 	"matchmaker.dev/services/internal/platform/embedded"
 	"matchmaker.dev/services/internal/platform/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/state"
@@ -115,7 +116,7 @@ func (w *world) follow(n int) []string {
 	ctx, stop := context.WithTimeout(w.Context(), patience)
 	defer stop()
 	var got []string
-	err := w.bus.FollowEvents(ctx, project, time.Time{}, func(e *pb.Events, _ uint64) error {
+	err := bustest.FollowEvents(ctx, w.bus, project, func(e *pb.Events) error {
 		if strings.Contains(e.String(), "secret") || strings.Contains(e.String(), "somebody") {
 			w.Errorf("an event has private data: %v", e)
 		}

@@ -178,14 +178,8 @@ func (p *Project) Close() {
 
 // gauge is a number of each project. Projects beyond those that have labels of their own are summed.
 func (x *gauges) gauge(m telemetry.Meter, name, unit, description string, of func(*snapshot) float64) {
-	m.ObservableGauge(name, unit, description, func(_ context.Context, observe telemetry.Observe) {
-		x.mu.Lock()
-		defer x.mu.Unlock()
-		sums := sums{oldest: unit == "s"}
-		for p, s := range x.all {
-			sums.add(x.projects.Of(p.name), of(&s))
-		}
-		sums.observe(observe)
+	x.sum(m, name, unit, description, func(project string, s *snapshot, sums *sums) {
+		sums.add(x.projects.Of(project), of(s))
 	})
 }
 
@@ -193,16 +187,10 @@ func (x *gauges) gauge(m telemetry.Meter, name, unit, description string, of fun
 func (x *gauges) poolGauge(
 	m telemetry.Meter, name, unit, description string, of func(*snapshot, *pb.PoolCount) float64,
 ) {
-	m.ObservableGauge(name, unit, description, func(_ context.Context, observe telemetry.Observe) {
-		x.mu.Lock()
-		defer x.mu.Unlock()
-		sums := sums{oldest: unit == "s"}
-		for p, s := range x.all {
-			for id, c := range s.pools {
-				sums.add(x.pools.Of(p.name, id.config, id.pool), of(&s, c))
-			}
+	x.sum(m, name, unit, description, func(project string, s *snapshot, sums *sums) {
+		for id, c := range s.pools {
+			sums.add(x.pools.Of(project, id.config, id.pool), of(s, c))
 		}
-		sums.observe(observe)
 	})
 }
 
@@ -210,14 +198,23 @@ func (x *gauges) poolGauge(
 func (x *gauges) queueGauge(
 	m telemetry.Meter, name, unit, description string, of func(s *snapshot, queue string) int64,
 ) {
+	x.sum(m, name, unit, description, func(project string, s *snapshot, sums *sums) {
+		for queue := range s.Queues {
+			sums.add(x.queues.Of(project, queue), s.waitIn(of(s, queue)))
+		}
+	})
+}
+
+// sum is a gauge of the sums to which add adds the numbers of each project.
+func (x *gauges) sum(
+	m telemetry.Meter, name, unit, description string, add func(project string, s *snapshot, sums *sums),
+) {
 	m.ObservableGauge(name, unit, description, func(_ context.Context, observe telemetry.Observe) {
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		var sums sums
+		sums := sums{oldest: unit == "s"}
 		for p, s := range x.all {
-			for queue := range s.Queues {
-				sums.add(x.queues.Of(p.name, queue), s.waitIn(of(&s, queue)))
-			}
+			add(p.name, &s, &sums)
 		}
 		sums.observe(observe)
 	})

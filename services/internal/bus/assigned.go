@@ -3,9 +3,7 @@ package bus
 import (
 	"context"
 	"slices"
-	"strings"
 
-	"github.com/nats-io/nats.go"
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -98,7 +96,5 @@ func (b *Bus) OnAssigned(handle func(project string, tickets []string)) (Subscri
 
 // OnResults is OnAssigned with the results that need not be read.
 func (b *Bus) OnResults(handle func(project string, a Assigned)) (Subscription, error) {
-	return subscribe(b, assigned+"*", "", func(_ context.Context, subject string, a *pb.Assigned, _ *nats.Msg) {
-		handle(fromToken(strings.TrimPrefix(subject, assigned)), Assigned{a})
-	})
+	return subscribeProjects(b, assigned, func(project string, a *pb.Assigned) { handle(project, Assigned{a}) })
 }

@@ -24,7 +24,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -206,10 +208,10 @@ func (b *Bus) message(ctx context.Context, subject string, m proto.Message) (*na
 	if err != nil {
 		return nil, err
 	}
-	msg := &nats.Msg{Subject: subject, Data: data}
-	b.propagator.Inject(ctx, carrier{msg})
+	msg := &nats.Msg{Subject: subject, Data: data, Header: nats.Header{}}
+	b.propagator.Inject(ctx, headers(msg.Header))
 	if id := telemetry.CorrelationID(ctx); id != "" {
-		carrier{msg}.Set(correlation, id)
+		msg.Header.Set(correlation, id)
 	}
 	return msg, nil
 }
@@ -239,7 +241,7 @@ func subscribe[M any, P interface {
 			b.log.Warn("message bus: unreadable message", "subject", msg.Subject, "error", err)
 			return
 		}
-		handle(b.extract(b.life, carrier{msg}), msg.Subject, m, msg)
+		handle(b.extract(b.life, headers(msg.Header)), msg.Subject, m, msg)
 	}
 	var sub *nats.Subscription
 	var err error
@@ -254,6 +256,16 @@ func subscribe[M any, P interface {
 	return newSubscription(sub), nil
 }
 
+// subscribeProjects subscribes to the messages of all projects below a subject.
+func subscribeProjects[M any, P interface {
+	*M
+	proto.Message
+}](b *Bus, root string, handle func(project string, m P)) (Subscription, error) {
+	return subscribe(b, root+"*", "", func(_ context.Context, subject string, m P, _ *nats.Msg) {
+		handle(fromToken(strings.TrimPrefix(subject, root)), m)
+	})
+}
+
 // unavailable wraps an error of the connection; nil stays nil.
 func unavailable(err error) error {
 	if err == nil {
@@ -262,22 +274,9 @@ func unavailable(err error) error {
 	return problem.Wrap(problem.Unavailable, err, "the message bus did not take the message, try again")
 }
 
-// carrier lets a propagator read and write the headers of a message.
-type carrier struct{ msg *nats.Msg }
+// headers lets a propagator read and write the headers of a message.
+type headers nats.Header
 
-func (c carrier) Get(key string) string { return c.msg.Header.Get(key) }
-
-func (c carrier) Set(key, value string) {
-	if c.msg.Header == nil {
-		c.msg.Header = nats.Header{}
-	}
-	c.msg.Header.Set(key, value)
-}
-
-func (c carrier) Keys() []string {
-	keys := make([]string, 0, len(c.msg.Header))
-	for k := range c.msg.Header {
-		keys = append(keys, k)
-	}
-	return keys
-}
+func (h headers) Get(key string) string { return nats.Header(h).Get(key) }
+func (h headers) Set(key, value string) { nats.Header(h).Set(key, value) }
+func (h headers) Keys() []string        { return slices.Collect(maps.Keys(h)) }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strconv"
-	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -59,7 +58,7 @@ func (b *Bus) PublishEvents(ctx context.Context, e *pb.Events, last EventTail) (
 		return last, 0, err
 	}
 	tail = EventTail{bytes: last.bytes + uint64(len(msg.Data)+eventOverhead), looked: last.looked}
-	carrier{msg}.Set(eventBytes, strconv.FormatUint(tail.bytes, 10))
+	msg.Header.Set(eventBytes, strconv.FormatUint(tail.bytes, 10))
 	ack, err := b.js.PublishMsg(ctx, msg, jetstream.WithExpectLastSequencePerSubject(last.Sequence))
 	if refused, ok := errors.AsType[*jetstream.APIError](err); ok &&
 		(refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence ||
@@ -89,47 +88,7 @@ func (b *Bus) PublishCloudEvent(ctx context.Context, project, id string, body []
 	return unavailable(err)
 }
 
-// FollowEvents reads a project's events since a time, or all that are stored if since is zero, and then those to come,
-// in order, until ctx ends or handle returns an error. pending is how many stored messages follow this one.
-func (b *Bus) FollowEvents(ctx context.Context, project string, since time.Time,
-	handle func(e *pb.Events, pending uint64) error) error {
-	from := jetstream.OrderedConsumerConfig{FilterSubjects: []string{events + token(project)}}
-	if !since.IsZero() {
-		from.DeliverPolicy, from.OptStartTime = jetstream.DeliverByStartTimePolicy, &since
-	}
-	consumer, err := b.js.OrderedConsumer(ctx, eventStream, from)
-	if err != nil {
-		return unavailable(err)
-	}
-	messages, err := consumer.Messages()
-	if err != nil {
-		return unavailable(err)
-	}
-	defer messages.Stop()
-	for {
-		msg, err := messages.Next(jetstream.NextContext(ctx))
-		if ctx.Err() != nil {
-			return nil
-		}
-		if err != nil {
-			return unavailable(err)
-		}
-		e := new(pb.Events)
-		if err := proto.Unmarshal(msg.Data(), e); err != nil {
-			b.log.WarnContext(ctx, "message bus: unreadable events", "subject", msg.Subject(), "error", err)
-			continue
-		}
-		about, err := msg.Metadata()
-		if err != nil {
-			return unavailable(err)
-		}
-		if err := handle(e, about.NumPending); err != nil {
-			return err
-		}
-	}
-}
-
-// OnEvents calls handle with a project's events as they are published, from now on. Some may be missed: FollowEvents
+// OnEvents calls handle with a project's events as they are published, from now on. Some may be missed: ReadEvents
 // misses none.
 func (b *Bus) OnEvents(project string, handle func(*pb.Events)) (Subscription, error) {
 	return subscribe(b, events+token(project), "", func(_ context.Context, _ string, e *pb.Events, _ *nats.Msg) {

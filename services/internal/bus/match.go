@@ -71,7 +71,7 @@ func (b *Bus) EnqueueMatches(ctx context.Context, project string, groups ...[]st
 		if err != nil {
 			return nil, err
 		}
-		carrier{msg}.Set(jetstream.MsgIDHeader, nameOf(project, group))
+		msg.Header.Set(jetstream.MsgIDHeader, nameOf(project, group))
 		future, err := b.js.PublishMsgAsync(msg)
 		if err != nil {
 			break // the outbox has the rest
@@ -299,10 +299,3 @@ func keepAlive(ctx context.Context, msg jetstream.Msg, every time.Duration) (sto
 	}()
 	return stop
 }
-
-// headers lets a propagator read the headers of a JetStream message.
-type headers nats.Header
-
-func (h headers) Get(key string) string { return nats.Header(h).Get(key) }
-func (h headers) Set(key, value string) { nats.Header(h).Set(key, value) }
-func (h headers) Keys() []string        { return carrier{&nats.Msg{Header: nats.Header(h)}}.Keys() }

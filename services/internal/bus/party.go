@@ -2,9 +2,6 @@ package bus
 
 import (
 	"context"
-	"strings"
-
-	"github.com/nats-io/nats.go"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
@@ -17,7 +14,5 @@ func (b *Bus) NotifyParty(ctx context.Context, project string, changed *pb.Party
 
 // OnParty hears of changes of parties of all projects.
 func (b *Bus) OnParty(handle func(project string, changed *pb.PartyChanged)) (Subscription, error) {
-	return subscribe(b, parties+"*", "", func(_ context.Context, subject string, m *pb.PartyChanged, _ *nats.Msg) {
-		handle(fromToken(strings.TrimPrefix(subject, parties)), m)
-	})
+	return subscribeProjects(b, parties, handle)
 }

@@ -2,7 +2,6 @@ package bus
 
 import (
 	"context"
-	"strings"
 
 	"github.com/nats-io/nats.go"
 	"google.golang.org/protobuf/proto"
@@ -36,16 +35,12 @@ func (b *Bus) PokeTickets(ctx context.Context, project string, position uint64, 
 
 // OnPoke hears the pokes of all projects.
 func (b *Bus) OnPoke(handle func(project string, p *pb.Poke)) (Subscription, error) {
-	return subscribe(b, pokes+"*", "", func(_ context.Context, subject string, p *pb.Poke, _ *nats.Msg) {
-		handle(fromToken(strings.TrimPrefix(subject, pokes)), p)
-	})
+	return subscribeProjects(b, pokes, handle)
 }
 
 // OnFunctions hears the pokes of all projects that concern functions.
 func (b *Bus) OnFunctions(handle func(project string, p *pb.Poke)) (Subscription, error) {
-	return subscribe(b, functions+"*", "", func(_ context.Context, subject string, p *pb.Poke, _ *nats.Msg) {
-		handle(fromToken(strings.TrimPrefix(subject, functions)), p)
-	})
+	return subscribeProjects(b, functions, handle)
 }
 
 // notify publishes a message that subscribers can do without. It is dropped while there is no server: stored until

@@ -1,9 +1,9 @@
 package sandbox
 
 import (
+	"cmp"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -23,21 +23,9 @@ type CacheLimits struct {
 	Held int64
 }
 
-func (k CacheLimits) complete() (CacheLimits, error) {
-	if k.Age < 0 || k.Bytes < 0 || k.Held < 0 {
-		return k, fmt.Errorf("sandbox: the limits of the cache must not be negative: %v, %d and %d bytes", k.Age, k.Bytes,
-			k.Held)
-	}
-	if k.Age == 0 {
-		k.Age = defaults().Cache.Age
-	}
-	if k.Bytes == 0 {
-		k.Bytes = defaults().Cache.Bytes
-	}
-	if k.Held == 0 {
-		k.Held = defaults().Cache.Held
-	}
-	return k, nil
+func (k CacheLimits) complete() CacheLimits {
+	d := defaults().Cache
+	return CacheLimits{Age: cmp.Or(k.Age, d.Age), Bytes: cmp.Or(k.Bytes, d.Bytes), Held: cmp.Or(k.Held, d.Held)}
 }
 
 // pruneInterval is how often modules are removed that are too old.
@@ -149,7 +137,7 @@ func (b *Supervisor) touch(hash string) {
 
 // evict removes a module from memory and disk, unless it is held, loaded or removed already.
 func (b *Supervisor) evict(hash string) (removed bool) {
-	unlock, busy := b.tryLock(hash)
+	unlock, busy := b.loading.TryLock(hash)
 	if busy != nil {
 		return false
 	}

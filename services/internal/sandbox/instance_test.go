@@ -295,7 +295,7 @@ func TestBoxesShareAFolderOneAfterTheOther(t *testing.T) {
 }
 
 func TestLimitsAreChecked(t *testing.T) {
-	for _, l := range []sandbox.Limits{{Memory: 2 << 30}, {Run: -1}, {Module: 1 << 30}, {Answer: -5}} {
+	for _, l := range []sandbox.Limits{{Memory: 2 << 30}, {Memory: -1}} {
 		if b, err := sandbox.New(sandbox.Options{Dir: t.TempDir(), Limits: l}); err == nil {
 			b.Close()
 			t.Errorf("New accepted %+v", l)

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -41,43 +42,20 @@ func DefaultLimits() Limits {
 	}
 }
 
-// ceilings are the highest limits that an operator may set. Above them a single function can take a machine down.
-func ceilings() Limits {
-	return Limits{
-		Module:        32 * mib,
-		Memory:        gib,
-		Run:           time.Minute,
-		Start:         time.Minute,
-		Compile:       5 * time.Minute,
-		CompileMemory: 4 * gib,
-		Code:          gib,
-		Log:           mib,
-		Answer:        256 * mib,
-	}
-}
+// maxMemory is the most memory that an operator may give an instance. Above it a single function can take a machine
+// down.
+const maxMemory = gib
 
-// complete fills in defaults and refuses what is out of range.
+// complete fills in defaults.
 func (l Limits) complete() (Limits, error) {
-	d, c := DefaultLimits(), ceilings()
-	var err error
-	l.Module = bounded("Module", l.Module, d.Module, c.Module, &err)
-	l.Memory = bounded("Memory", l.Memory, d.Memory, c.Memory, &err)
-	l.Run = bounded("Run", l.Run, d.Run, c.Run, &err)
-	l.Start = bounded("Start", l.Start, d.Start, c.Start, &err)
-	l.Compile = bounded("Compile", l.Compile, d.Compile, c.Compile, &err)
-	l.CompileMemory = bounded("CompileMemory", l.CompileMemory, d.CompileMemory, c.CompileMemory, &err)
-	l.Code = bounded("Code", l.Code, d.Code, c.Code, &err)
-	l.Log = bounded("Log", l.Log, d.Log, c.Log, &err)
-	l.Answer = bounded("Answer", l.Answer, d.Answer, c.Answer, &err)
-	return l, err
-}
-
-func bounded[T int | time.Duration](name string, v, byDefault, ceiling T, err *error) T {
-	switch {
-	case v == 0:
-		return byDefault
-	case v < 0 || v > ceiling:
-		*err = fmt.Errorf("limit %s: %v is not between 0 and %v", name, v, ceiling)
+	if l.Memory < 0 || l.Memory > maxMemory {
+		return l, fmt.Errorf("--function-memory: must be 0 to %d MiB", maxMemory/mib)
 	}
-	return v
+	d := DefaultLimits()
+	return Limits{
+		Module: cmp.Or(l.Module, d.Module), Memory: cmp.Or(l.Memory, d.Memory), Run: cmp.Or(l.Run, d.Run),
+		Start: cmp.Or(l.Start, d.Start), Compile: cmp.Or(l.Compile, d.Compile),
+		CompileMemory: cmp.Or(l.CompileMemory, d.CompileMemory), Code: cmp.Or(l.Code, d.Code), Log: cmp.Or(l.Log, d.Log),
+		Answer: cmp.Or(l.Answer, d.Answer),
+	}, nil
 }

@@ -97,39 +97,6 @@ func needsMore(err error) bool {
 	return ok && (e.Cause == Deadline || e.Cause == Memory || e.Cause == Died)
 }
 
-// lock waits until no other goroutine loads or removes a module, and keeps others from it until unlock is called.
-func (b *Supervisor) lock(ctx context.Context, hash string) (unlock func(), err error) {
-	for {
-		unlock, busy := b.tryLock(hash)
-		if busy == nil {
-			return unlock, nil
-		}
-		select {
-		case <-busy:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
-}
-
-// tryLock is lock for a caller that does not wait. busy is nil if it has the lock, else closed when another try may
-// succeed.
-func (b *Supervisor) tryLock(hash string) (unlock func(), busy <-chan struct{}) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if other := b.locked[hash]; other != nil {
-		return nil, other
-	}
-	mine := make(chan struct{})
-	b.locked[hash] = mine
-	return func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		delete(b.locked, hash)
-		close(mine)
-	}, nil
-}
-
 // startTurn is how long a start holds its place. An instance of a Go module takes 0.2 s on a slow machine. A start that
 // exceeds this gives up its place, so modules that are slow on purpose cannot block others.
 const startTurn = time.Second

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -20,7 +19,7 @@ func pass(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // the bubble's 
 // fakeBox is a Supervisor without folder and processes.
 func fakeBox() *Supervisor {
 	b := &Supervisor{
-		now: time.Now, locked: map[string]chan struct{}{}, cached: map[string]*cacheEntry{},
+		now: time.Now, cached: map[string]*cacheEntry{},
 		cacheLimits: CacheLimits{Held: gib}, limits: DefaultLimits(),
 	}
 	b.makeQueues()
@@ -149,52 +148,4 @@ func TestRefusalsAreNotTriedAgain(t *testing.T) {
 			t.Errorf("%s: %d tries, %v, cost %+v", cause, tries, err, cost)
 		}
 	}
-}
-
-// Callers that load the same module at the same time wait for each other, as long as they want.
-func TestTheSameModuleIsLoadedByOneAtATime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := fakeBox()
-		unlock, err := b.lock(t.Context(), "00")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := b.lock(t.Context(), "01"); err != nil {
-			t.Errorf("another module: %v", err)
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if _, err := b.lock(ctx, "00"); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("lock = %v", err)
-		}
-		b.cached["00"] = &cacheEntry{}
-		if b.evict("00"); b.cached["00"] == nil {
-			t.Error("a module that is being loaded was removed")
-		}
-		locked := 0
-		var others sync.WaitGroup
-		for range 3 {
-			others.Go(func() {
-				unlock, err := b.lock(t.Context(), "00")
-				if err != nil {
-					return
-				}
-				if locked++; locked > 1 {
-					t.Error("two have the lock")
-				}
-				pass(time.Second)
-				locked--
-				unlock()
-			})
-		}
-		synctest.Wait()
-		began := time.Now()
-		unlock()
-		unlock, err = b.lock(t.Context(), "00")
-		if took := time.Since(began); err != nil || took > 3*time.Second {
-			t.Errorf("the last one waited %v, %v", took, err)
-		}
-		unlock()
-		others.Wait()
-	})
 }

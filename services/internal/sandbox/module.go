@@ -48,7 +48,7 @@ func (b *Supervisor) Load(ctx context.Context, owner string, wasm []byte) (*Modu
 	}
 	sum := sha256.Sum256(wasm)
 	hash := hex.EncodeToString(sum[:])
-	unlock, err := b.lock(ctx, hash)
+	unlock, err := b.loading.Lock(ctx, hash)
 	if err != nil {
 		return nil, Cost{}, err
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"matchmaker.dev/services/internal/platform/keylock"
 	"matchmaker.dev/services/internal/platform/quota"
 )
 
@@ -57,11 +58,11 @@ type Supervisor struct {
 	quit       chan struct{} // ends pruneRegularly
 	pruneEnded chan struct{} // closed when it has ended
 	pruning    sync.Mutex
+	loading    keylock.Locks // of modules that are loaded or removed, by hash
 
 	mu        sync.Mutex
-	cached    map[string]*cacheEntry   // those that were loaded and are on disk, by hash
-	locked    map[string]chan struct{} // that are loaded or removed, by hash; see lock
-	disk      int64                    // what modules took at the last look
+	cached    map[string]*cacheEntry // those that were loaded and are on disk, by hash
+	disk      int64                  // what modules took at the last look
 	processes map[*process]bool
 	launches  sync.WaitGroup // grows while mu is held, and never once closed is set
 	closed    bool
@@ -70,10 +71,6 @@ type Supervisor struct {
 // New makes a Supervisor, and lets a child try its walls. Close ends it.
 func New(o Options) (*Supervisor, error) {
 	limits, err := o.Limits.complete()
-	if err != nil {
-		return nil, err
-	}
-	keep, err := o.Cache.complete()
 	if err != nil {
 		return nil, err
 	}
@@ -112,9 +109,9 @@ func New(o Options) (*Supervisor, error) {
 	b := &Supervisor{
 		dir: dir, limits: limits, log: o.Log, binary: o.Binary, args: append([]string{"matchmaker"}, o.Args...), null: null,
 		fileRules: rules, newMemory: newSharedMemory,
-		cacheLimits: keep, now: o.Now,
+		cacheLimits: o.Cache.complete(), now: o.Now,
 		quit: make(chan struct{}), pruneEnded: make(chan struct{}),
-		cached: map[string]*cacheEntry{}, locked: map[string]chan struct{}{}, processes: map[*process]bool{},
+		cached: map[string]*cacheEntry{}, processes: map[*process]bool{},
 	}
 	b.makeQueues()
 	if o.Code != "" {

@@ -18,7 +18,7 @@ import (
 // ruled are settings with a rule for an attribute.
 func ruled(attribute string) *pb.ProjectSettings {
 	return &pb.ProjectSettings{ChangedBy: "studio",
-		Attributes: []*pb.AttributeRule{{Attribute: attribute, SetBy: "service"}}}
+		Attributes: []*pb.SetterRule{{Name: attribute, SetBy: "service"}}}
 }
 
 func TestSettingsAndTheirHistory(t *testing.T) {

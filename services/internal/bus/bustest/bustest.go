@@ -1,7 +1,8 @@
-// Package bustest makes settings and credentials of NATS servers and their users, for tests.
+// Package bustest makes settings and credentials of NATS servers and their users, and follows events, for tests.
 package bustest
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,9 +12,27 @@ import (
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nkeys"
 
+	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/platform/account"
 )
+
+// FollowEvents calls handle with the events of a project, those that are stored first, until ctx ends or handle returns
+// an error.
+func FollowEvents(ctx context.Context, b *bus.Bus, project string, handle func(*pb.Events) error) error {
+	var failed error
+	_, err := b.ReadEvents(ctx, project, bus.EventStart{}, true, func(m bus.EventMessage) bool {
+		failed = handle(m.Events)
+		return failed == nil
+	})
+	switch {
+	case failed != nil:
+		return failed
+	case ctx.Err() != nil:
+		return nil
+	}
+	return err
+}
 
 // NKey makes a user's key. It returns the settings of a server that knows it, with the rights of an account, and the
 // file with the key's seed.

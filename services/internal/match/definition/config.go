@@ -37,11 +37,11 @@ func (r *Reader) Config() (*pb.Config, *HostingKeys) {
 		Member{"pools", func(at Path) { c.Pools, c.PoolsSet = r.Pools(at), true }},
 		Member{"queue", func(at Path) { c.Queue = r.Queue(at) }},
 		Member{"acceptance", func(at Path) {
-			c.Acceptance = r.seconds(at, BadAcceptance, longestAcceptance, "the players of a match may accept it")
+			c.Acceptance = r.seconds(at, BadAcceptance, 1, longestAcceptance, "the players of a match may accept it")
 		}},
 		Member{"seats", func(at Path) { c.Seats, _ = r.Bool(at) }},
 		Member{"result", func(at Path) {
-			c.ResultTime = r.seconds(at, BadResult, longestResult, "the result of a match may take")
+			c.ResultTime = r.seconds(at, BadResult, 1, longestResult, "the result of a match may take")
 		}},
 		Member{"report", func(at Path) { c.Report = r.report(at) }},
 		Member{"hosting", func(at Path) { c.Hosting, keys = r.hosting(at) }},
@@ -71,18 +71,21 @@ const longestAcceptance = 120
 const longestResult = 24 * 60 * 60
 
 // seconds reads an object with a time in seconds, and returns milliseconds. what says what it is the time of.
-func (r *Reader) seconds(at Path, code string, longest int64, what string) (millis int64) {
-	given, ok := r.Object(at, Member{"seconds", func(at Path) {
-		n, ok := r.Integer(at)
-		if ok && (n < 1 || n > longest) {
-			r.Add(code, at, "a whole number from 1 to %d is expected", longest)
-		}
-		millis = n * 1000
-	}})
+func (r *Reader) seconds(at Path, code string, shortest, longest int64, what string) (millis int64) {
+	given, ok := r.Object(at, Member{"seconds", func(at Path) { millis = r.millis(at, code, shortest, longest) }})
 	if ok && !given["seconds"] {
 		r.Add(code, at.Member("seconds"), "required, for how long %s", what)
 	}
 	return millis
+}
+
+// millis reads a number of seconds, and returns milliseconds.
+func (r *Reader) millis(at Path, code string, shortest, longest int64) int64 {
+	n, ok := r.Integer(at)
+	if ok && (n < shortest || n > longest) {
+		r.Add(code, at, "a whole number from %d to %d is expected", shortest, longest)
+	}
+	return n * 1000
 }
 
 // mostReported is how many attributes a report has at most.
@@ -145,13 +148,7 @@ func (r *Reader) hosting(at Path) (*pb.Hosting, *HostingKeys) {
 		Member{"Access", text(&keys.Access)},
 		Member{"Secret", text(&keys.Secret)},
 		Member{"FleetId", text(&h.Fleet)},
-		Member{"OnAllocationError", func(at Path) {
-			text, ok := r.Text(at)
-			if ok && text != Fail && text != Requeue {
-				r.Add(BadHosting, at, "%s is expected, or %s", Fail, Requeue)
-			}
-			h.OnAllocationError = text
-		}},
+		Member{"OnAllocationError", func(at Path) { h.OnAllocationError = r.oneOf(at, BadHosting, Fail, Requeue) }},
 	)
 	keys.SecretGiven = given["Secret"]
 	return h, keys

@@ -120,9 +120,12 @@ func (r *Reader) segmentation(at Path) *pb.Segmentation {
 	s := new(pb.Segmentation)
 	before := r.count()
 	given, _ := r.Object(at,
-		Member{"DistributionType", func(at Path) { s.Distribution = r.oneOf(at, segmentation.Normal, segmentation.Uniform) }},
+		Member{"DistributionType", func(at Path) {
+			s.Distribution = r.oneOf(at, BadSegmentation, segmentation.Normal, segmentation.Uniform)
+		}},
 		Member{"SegmentBehaviorType", func(at Path) {
-			s.Behavior = r.oneOf(at, segmentation.TargetPercentage, segmentation.BucketSize, segmentation.BucketCount)
+			s.Behavior = r.oneOf(at, BadSegmentation, segmentation.TargetPercentage, segmentation.BucketSize,
+				segmentation.BucketCount)
 		}},
 		Member{"Value", func(at Path) { s.Value = r.amount(at) }},
 		Member{"Stddev", func(at Path) { s.Stddev = r.bound(at) }},
@@ -167,10 +170,10 @@ func (r *Reader) checkStddev(at Path, s *pb.Segmentation, given bool) {
 }
 
 // oneOf reads a word out of a list.
-func (r *Reader) oneOf(at Path, list ...string) string {
+func (r *Reader) oneOf(at Path, code string, list ...string) string {
 	word, ok := r.Text(at)
 	if ok && !slices.Contains(list, word) {
-		r.Add(BadSegmentation, at, "%s is not one of %s", quote(word), strings.Join(list, ", "))
+		r.Add(code, at, "%s is not one of %s", quote(word), strings.Join(list, ", "))
 	}
 	return word
 }

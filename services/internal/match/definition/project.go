@@ -49,13 +49,7 @@ const longestPause = 24 * 60 * 60
 func (r *Reader) acceptanceRules(at Path) *pb.AcceptanceRules {
 	rules := new(pb.AcceptanceRules)
 	seconds := func(to *int64) func(Path) {
-		return func(at Path) {
-			n, ok := r.Integer(at)
-			if ok && (n < 1 || n > longestPause) {
-				r.Add(BadPause, at, "a whole number from 1 to %d is expected", longestPause)
-			}
-			*to = n * 1000
-		}
+		return func(at Path) { *to = r.millis(at, BadPause, 1, longestPause) }
 	}
 	r.Object(at,
 		Member{"pause", func(at Path) {
@@ -90,13 +84,7 @@ func (r *Reader) ticketRules(at Path) *pb.TicketRules {
 					}
 					rules.PlayerLimit = n
 				}},
-				Member{"whenReached", func(at Path) {
-					text, ok := r.Text(at)
-					if ok && text != Refuse && text != Replace {
-						r.Add(BadTicketRule, at, "%s is expected, or %s", Refuse, Replace)
-					}
-					rules.WhenReached = text
-				}},
+				Member{"whenReached", func(at Path) { rules.WhenReached = r.oneOf(at, BadTicketRule, Refuse, Replace) }},
 			)
 			if ok && !given["limit"] {
 				r.Add(BadTicketRule, at.Member("limit"), "required: how many tickets a player may have")
@@ -105,29 +93,10 @@ func (r *Reader) ticketRules(at Path) *pb.TicketRules {
 		Member{"listed", func(at Path) { rules.Listed, _ = r.Bool(at) }},
 		Member{"endsTold", func(at Path) { rules.EndsTold, _ = r.Bool(at) }},
 		Member{"refuseUnserved", func(at Path) { rules.RefuseUnserved, _ = r.Bool(at) }},
-		Member{"running", func(at Path) {
-			text, ok := r.Text(at)
-			if ok && text != Allow && text != Tell && text != Refuse {
-				r.Add(BadTicketRule, at, "%s, %s or %s is expected", Allow, Tell, Refuse)
-			}
-			rules.Running = text
+		Member{"running", func(at Path) { rules.Running = r.oneOf(at, BadTicketRule, Allow, Tell, Refuse) }},
+		Member{"silence", func(at Path) {
+			rules.Silence = r.seconds(at, BadTicketRule, shortestSilence, longestSilence, "a ticket waits without a request")
 		}},
-		Member{"silence", func(at Path) { r.silence(at, rules) }},
 	)
 	return rules
-}
-
-func (r *Reader) silence(at Path, rules *pb.TicketRules) {
-	given, ok := r.Object(at,
-		Member{"seconds", func(at Path) {
-			n, ok := r.Integer(at)
-			if ok && (n < shortestSilence || n > longestSilence) {
-				r.Add(BadTicketRule, at, "a whole number from %d to %d is expected", shortestSilence, longestSilence)
-			}
-			rules.Silence = n * 1000
-		}},
-	)
-	if ok && !given["seconds"] {
-		r.Add(BadTicketRule, at.Member("seconds"), "required: how long a ticket waits without a request")
-	}
 }

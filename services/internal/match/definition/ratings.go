@@ -180,15 +180,10 @@ func (r *Reader) season(at Path, rule *pb.RatingRule) {
 // addRatingSetters makes ratings set their attributes.
 func (r *Reader) addRatingSetters(at Path, p *pb.ProjectSettings) {
 	for _, rule := range p.GetRatings() {
-		for _, name := range []string{rule.GetName(), SigmaOf(rule.GetName())} {
-			if slices.ContainsFunc(p.GetAttributes(), func(a *pb.AttributeRule) bool { return a.GetAttribute() == name }) {
-				r.Add(BadRating, at.Member(rule.GetName()), "the attribute %s has a setter in attributes, or another rating sets "+
-					"it", quote(name))
-			}
-			p.Attributes = append(p.Attributes, &pb.AttributeRule{Attribute: name, SetBy: ByRating})
-		}
+		names := []string{rule.GetName(), SigmaOf(rule.GetName())}
+		p.Attributes = add(p.GetAttributes(), ByRating, names, func(name string) {
+			r.Add(BadRating, at.Member(rule.GetName()), "the attribute %s has a setter in attributes, or another rating sets "+
+				"it", quote(name))
+		})
 	}
-	slices.SortFunc(p.GetAttributes(), func(a, b *pb.AttributeRule) int {
-		return cmp.Compare(a.GetAttribute(), b.GetAttribute())
-	})
 }

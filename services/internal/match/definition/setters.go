@@ -31,9 +31,6 @@ const (
 	longestClaim = 256
 )
 
-// setter is a name, and what sets it. claim is the region where beacons set it.
-type setter struct{ name, setBy, claim string }
-
 // kind is what has setters: one of it and several, and the codes of a bad rule and of too many. Where it has a region,
 // beacons set it to the round trip to that one, and otherwise to the round trips to all regions.
 type kind struct {
@@ -41,30 +38,23 @@ type kind struct {
 	hasRegion                  bool
 }
 
-func (r *Reader) attributeRules(at Path) []*pb.AttributeRule {
-	all := r.setters(at, kind{"attribute", "attributes", BadAttributeRule, TooManyAttributeRules, true})
-	var rules []*pb.AttributeRule
-	for _, s := range all {
-		if s.name == fields.Created {
-			r.Add(BadAttributeRule, at.Member(s.name), "the service sets this attribute itself")
+func (r *Reader) attributeRules(at Path) []*pb.SetterRule {
+	rules := r.setters(at, kind{"attribute", "attributes", BadAttributeRule, TooManyAttributeRules, true})
+	for _, rule := range rules {
+		if rule.GetName() == fields.Created {
+			r.Add(BadAttributeRule, at.Member(rule.GetName()), "the service sets this attribute itself")
 		}
-		rules = append(rules, &pb.AttributeRule{Attribute: s.name, SetBy: s.setBy, Claim: s.claim})
 	}
 	return rules
 }
 
-func (r *Reader) propertyRules(at Path) []*pb.PropertyRule {
-	all := r.setters(at, kind{"property", "properties", BadPropertyRule, TooManyPropertyRules, false})
-	var rules []*pb.PropertyRule
-	for _, s := range all {
-		rules = append(rules, &pb.PropertyRule{Property: s.name, SetBy: s.setBy, Claim: s.claim})
-	}
-	return rules
+func (r *Reader) propertyRules(at Path) []*pb.SetterRule {
+	return r.setters(at, kind{"property", "properties", BadPropertyRule, TooManyPropertyRules, false})
 }
 
-// setters reads the setters, in the order of the names.
-func (r *Reader) setters(at Path, of kind) []setter {
-	var all []setter
+// setters reads the rules, in the order of the names.
+func (r *Reader) setters(at Path, of kind) []*pb.SetterRule {
+	var all []*pb.SetterRule
 	n := r.Keys(at, func(name string, at Path) {
 		switch {
 		case name == "":
@@ -73,29 +63,38 @@ func (r *Reader) setters(at Path, of kind) []setter {
 			r.Add(of.bad, at, "the name of the %s has %d bytes, at most %d are allowed", of.one, len(name), r.limits.Name)
 		}
 		s := r.setter(name, at, of)
-		if name == Others && (s.setBy == ByClaim || s.setBy == ByBeacon) {
+		if name == Others && IsVouched(s) {
 			r.Add(of.bad, at.Member("setBy"), "%s or %s is expected: a %s sets one %s, and %s is all that have no rule",
-				ByClient, ByService, s.setBy, of.one, Others)
+				ByClient, ByService, s.GetSetBy(), of.one, Others)
 		}
 		all = append(all, s)
 	})
 	if n > maxRules {
 		r.Add(of.tooMany, at, "%d %s, at most %d are allowed", n, of.several, maxRules)
 	}
-	slices.SortFunc(all, func(a, b setter) int { return cmp.Compare(a.name, b.name) })
-	return all
+	return sorted(all)
 }
 
-func (r *Reader) setter(name string, at Path, of kind) setter {
-	s := setter{name: name}
+func sorted(rules []*pb.SetterRule) []*pb.SetterRule {
+	slices.SortFunc(rules, func(a, b *pb.SetterRule) int { return cmp.Compare(a.GetName(), b.GetName()) })
+	return rules
+}
+
+// add adds rules of what the service sets. taken is called with a name that has a rule already.
+func add(rules []*pb.SetterRule, setBy string, names []string, taken func(name string)) []*pb.SetterRule {
+	for _, name := range names {
+		if slices.ContainsFunc(rules, func(r *pb.SetterRule) bool { return r.GetName() == name }) {
+			taken(name)
+		}
+		rules = append(rules, &pb.SetterRule{Name: name, SetBy: setBy})
+	}
+	return sorted(rules)
+}
+
+func (r *Reader) setter(name string, at Path, of kind) *pb.SetterRule {
+	s := &pb.SetterRule{Name: name}
 	members := []Member{
-		{"setBy", func(at Path) {
-			text, ok := r.Text(at)
-			if ok && text != ByClient && text != ByService && text != ByClaim && text != ByBeacon {
-				r.Add(of.bad, at, "%s, %s, %s or %s is expected", ByClient, ByService, ByClaim, ByBeacon)
-			}
-			s.setBy = text
-		}},
+		{"setBy", func(at Path) { s.SetBy = r.oneOf(at, of.bad, ByClient, ByService, ByClaim, ByBeacon) }},
 		{"claim", func(at Path) {
 			text, ok := r.Text(at)
 			switch {
@@ -104,7 +103,7 @@ func (r *Reader) setter(name string, at Path, of kind) setter {
 			case strings.ContainsFunc(text, unicode.IsControl):
 				r.Add(of.bad, at, "control characters are not allowed")
 			}
-			s.claim = text
+			s.Claim = text
 		}},
 	}
 	if of.hasRegion {
@@ -113,7 +112,7 @@ func (r *Reader) setter(name string, at Path, of kind) setter {
 			if err := receipt.CheckName(text); ok && err != nil {
 				r.Add(of.bad, at, "%s", err)
 			}
-			s.claim = text
+			s.Claim = text
 		}})
 	}
 	given, ok := r.Object(at, members...)
@@ -121,13 +120,13 @@ func (r *Reader) setter(name string, at Path, of kind) setter {
 	case !ok:
 	case !given["setBy"]:
 		r.Add(of.bad, at.Member("setBy"), "required: %s, %s, %s or %s", ByClient, ByService, ByClaim, ByBeacon)
-	case s.setBy == ByClaim && !given["claim"]:
+	case s.GetSetBy() == ByClaim && !given["claim"]:
 		r.Add(of.bad, at.Member("claim"), "required where a claim sets the %s: its path in the token", of.one)
-	case s.setBy != ByClaim && given["claim"]:
+	case s.GetSetBy() != ByClaim && given["claim"]:
 		r.Add(of.bad, at.Member("claim"), "only where setBy is %s", ByClaim)
-	case of.hasRegion && s.setBy == ByBeacon && !given["region"]:
+	case of.hasRegion && s.GetSetBy() == ByBeacon && !given["region"]:
 		r.Add(of.bad, at.Member("region"), "required where beacons set the %s: the region that is measured", of.one)
-	case s.setBy != ByBeacon && given["region"]:
+	case s.GetSetBy() != ByBeacon && given["region"]:
 		r.Add(of.bad, at.Member("region"), "only where setBy is %s", ByBeacon)
 	}
 	return s

@@ -70,11 +70,7 @@ func (r *Reader) standingNumber(at Path, name string) *pb.StandingNumber {
 			rule.Start = n
 		}},
 		Member{"ticket", func(at Path) {
-			text, ok := r.Text(at)
-			if ok && text != Least && text != Greatest && text != Mean {
-				r.Add(BadStanding, at, "%s, %s or %s is expected", Least, Greatest, Mean)
-			}
-			rule.Ticket = text
+			rule.Ticket = r.oneOf(at, BadStanding, Least, Greatest, Mean)
 		}},
 	)
 	return rule
@@ -97,29 +93,23 @@ func StandingAttributes(rules *pb.StandingRules) []*pb.StandingNumber {
 
 // addStandingSetters makes the service set what a standing gives to tickets.
 func (r *Reader) addStandingSetters(standing Path, p *pb.ProjectSettings) {
+	var names, properties []string
 	for _, one := range StandingAttributes(p.GetStanding()) {
-		name, at := one.GetName(), standing.Member(one.GetName())
+		names = append(names, one.GetName())
+	}
+	p.Attributes = add(p.GetAttributes(), ByStanding, names, func(name string) {
+		at := standing.Member(name)
 		if name != Games && name != Left {
 			at = standing.Member("numbers").Member(name)
 		}
-		if slices.ContainsFunc(p.GetAttributes(), func(a *pb.AttributeRule) bool { return a.GetAttribute() == name }) {
-			r.Add(BadStanding, at, "the attribute %s has a rule in attributes, or a rating of that name sets it: the service "+
-				"would set it, too. Take one of them away, or name the other otherwise", quote(name))
-		}
-		p.Attributes = append(p.Attributes, &pb.AttributeRule{Attribute: name, SetBy: ByStanding})
-	}
-	slices.SortFunc(p.GetAttributes(), func(a, b *pb.AttributeRule) int {
-		return cmp.Compare(a.GetAttribute(), b.GetAttribute())
+		r.Add(BadStanding, at, "the attribute %s has a rule in attributes, or a rating of that name sets it: the service "+
+			"would set it, too. Take one of them away, or name the other otherwise", quote(name))
 	})
-	if p.GetStanding().GetRecent() == 0 {
-		return
+	if p.GetStanding().GetRecent() > 0 {
+		properties = []string{Recent}
 	}
-	if slices.ContainsFunc(p.GetProperties(), func(a *pb.PropertyRule) bool { return a.GetProperty() == Recent }) {
+	p.Properties = add(p.GetProperties(), ByStanding, properties, func(name string) {
 		r.Add(BadStanding, standing.Member("recent"), "the property %s has a rule in properties: the service would set it, "+
-			"too", quote(Recent))
-	}
-	p.Properties = append(p.Properties, &pb.PropertyRule{Property: Recent, SetBy: ByStanding})
-	slices.SortFunc(p.GetProperties(), func(a, b *pb.PropertyRule) int {
-		return cmp.Compare(a.GetProperty(), b.GetProperty())
+			"too", quote(name))
 	})
 }

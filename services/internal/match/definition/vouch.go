@@ -24,25 +24,17 @@ func HasSetters(settings *pb.ProjectSettings) bool {
 // CheckSetters is a Forbidden error that names the first attribute or property that a client may not set. at comes
 // before its path.
 func CheckSetters(at string, given fields.Values, settings *pb.ProjectSettings) error {
-	if rules := settings.GetAttributes(); len(rules) > 0 && len(given.Attributes) > 0 {
-		err := checkNames(at+"attributes.", "attribute", given.Attributes, rules, (*pb.AttributeRule).GetAttribute)
-		if err != nil {
-			return err
-		}
+	if err := checkNames(at+"attributes.", "attribute", given.Attributes, settings.GetAttributes()); err != nil {
+		return err
 	}
-	if rules := settings.GetProperties(); len(rules) > 0 && len(given.Properties) > 0 {
-		return checkNames(at+"properties.", "property", given.Properties, rules, (*pb.PropertyRule).GetProperty)
-	}
-	return nil
+	return checkNames(at+"properties.", "property", given.Properties, settings.GetProperties())
 }
 
 // checkNames is CheckSetters for attributes, or for properties.
-func checkNames[V any, R ruled](
-	at, kind string, given map[string]V, rules []R, nameOf func(R) string,
-) error {
+func checkNames[V any](at, kind string, given map[string]V, rules []*pb.SetterRule) error {
 	others := ByClient
 	for _, rule := range rules {
-		name := nameOf(rule)
+		name := rule.GetName()
 		if name == Others {
 			others = rule.GetSetBy()
 		} else if _, sets := given[name]; sets && rule.GetSetBy() != ByClient {
@@ -54,7 +46,7 @@ func checkNames[V any, R ruled](
 	}
 	ruled := make(map[string]bool, len(rules))
 	for _, rule := range rules {
-		ruled[nameOf(rule)] = true
+		ruled[rule.GetName()] = true
 	}
 	delete(ruled, Others) // what has that name has no rule of its own
 	first, found := "", false
@@ -71,22 +63,16 @@ func checkNames[V any, R ruled](
 
 // mayNotSet refuses a value that a client may not set, and names its setter.
 func mayNotSet(path, kind, setBy string) error {
-	switch setBy {
-	case ByClaim:
-		return problem.New(problem.Forbidden, "%s: a claim of the player's token sets this %s, clients do not: this "+
-			"project's settings say so", path, kind)
-	case ByRating:
-		return problem.New(problem.Forbidden, "%s: the service sets this %s from results of matches, clients do not: this "+
-			"project's settings say so", path, kind)
-	case ByStanding:
-		return problem.New(problem.Forbidden, "%s: the service sets this %s from the standing of players, clients do not: "+
-			"this project's settings say so", path, kind)
-	case ByBeacon:
-		return problem.New(problem.Forbidden, "%s: receipts of beacons set this %s, clients do not: this project's "+
-			"settings say so", path, kind)
+	sets, known := map[string]string{
+		ByClaim:    "a claim of the player's token sets this %s",
+		ByRating:   "the service sets this %s from results of matches",
+		ByStanding: "the service sets this %s from the standing of players",
+		ByBeacon:   "receipts of beacons set this %s",
+	}[setBy]
+	if !known {
+		sets = "a game service sets this %s"
 	}
-	return problem.New(problem.Forbidden, "%s: a game service sets this %s, clients do not: this project's settings say "+
-		"so", path, kind)
+	return problem.New(problem.Forbidden, "%s: "+sets+", clients do not: this project's settings say so", path, kind)
 }
 
 // VouchedFor is the attributes and properties that claims of the player's token set, and receipts of beacons. measured
@@ -127,12 +113,12 @@ func provenValues(settings *pb.ProjectSettings, proven map[string]float64) (valu
 	values.Attributes, values.Properties = map[string]float64{}, map[string][]byte{}
 	for _, rule := range settings.GetAttributes() {
 		if rtt, ok := proven[rule.GetClaim()]; ok && rule.GetSetBy() == ByBeacon {
-			values.Attributes[rule.GetAttribute()] = rtt
+			values.Attributes[rule.GetName()] = rtt
 		}
 	}
 	for _, rule := range settings.GetProperties() {
 		if rule.GetSetBy() == ByBeacon {
-			if values.Properties[rule.GetProperty()], err = json.Marshal(proven, json.Deterministic(true)); err != nil {
+			if values.Properties[rule.GetName()], err = json.Marshal(proven, json.Deterministic(true)); err != nil {
 				return values, err
 			}
 		}
@@ -142,21 +128,16 @@ func provenValues(settings *pb.ProjectSettings, proven map[string]float64) (valu
 
 // takes reports whether any attribute or property has a setter.
 func takes(settings *pb.ProjectSettings, setBy string) bool {
-	return slices.ContainsFunc(settings.GetAttributes(),
-		func(r *pb.AttributeRule) bool { return r.GetSetBy() == setBy }) ||
-		slices.ContainsFunc(settings.GetProperties(), func(r *pb.PropertyRule) bool { return r.GetSetBy() == setBy })
+	is := func(r *pb.SetterRule) bool { return r.GetSetBy() == setBy }
+	return slices.ContainsFunc(settings.GetAttributes(), is) || slices.ContainsFunc(settings.GetProperties(), is)
 }
 
 // IsVouched reports whether claims or receipts set what a rule is of.
-func IsVouched(rule ruled) bool { return rule.GetSetBy() == ByClaim || rule.GetSetBy() == ByBeacon }
-
-// ruled is a rule that names a setter.
-type ruled interface {
-	GetSetBy() string
-	GetClaim() string
+func IsVouched(rule *pb.SetterRule) bool {
+	return rule.GetSetBy() == ByClaim || rule.GetSetBy() == ByBeacon
 }
 
-func attributesOf(claims auth.ClaimSet, rules []*pb.AttributeRule) (map[string]float64, error) {
+func attributesOf(claims auth.ClaimSet, rules []*pb.SetterRule) (map[string]float64, error) {
 	attributes := map[string]float64{}
 	for _, rule := range rules {
 		if rule.GetSetBy() != ByClaim {
@@ -165,16 +146,16 @@ func attributesOf(claims auth.ClaimSet, rules []*pb.AttributeRule) (map[string]f
 		number, present, ok := claims.Number(rule.GetClaim())
 		if !ok {
 			return nil, problem.New(problem.Forbidden, "attributes.%s: the claim %s of the token is not a number",
-				rule.GetAttribute(), rule.GetClaim())
+				rule.GetName(), rule.GetClaim())
 		}
 		if present {
-			attributes[rule.GetAttribute()] = number
+			attributes[rule.GetName()] = number
 		}
 	}
 	return attributes, nil
 }
 
-func propertiesOf(claims auth.ClaimSet, rules []*pb.PropertyRule) (map[string][]byte, error) {
+func propertiesOf(claims auth.ClaimSet, rules []*pb.SetterRule) (map[string][]byte, error) {
 	properties, size := map[string][]byte{}, 0
 	for _, rule := range rules {
 		if rule.GetSetBy() != ByClaim {
@@ -183,17 +164,17 @@ func propertiesOf(claims auth.ClaimSet, rules []*pb.PropertyRule) (map[string][]
 		text, present, ok := claims.JSON(rule.GetClaim())
 		if !ok {
 			return nil, problem.New(problem.Forbidden, "properties.%s: the path of the claim %s goes through something of the "+
-				"token that is no object", rule.GetProperty(), rule.GetClaim())
+				"token that is no object", rule.GetName(), rule.GetClaim())
 		}
 		if !present {
 			continue
 		}
 		if size += len(text); size > longestClaimed {
 			return nil, problem.New(problem.Forbidden, "properties.%s: with the claim %s of the token, the properties that "+
-				"claims set have %d bytes, at most %d are allowed", rule.GetProperty(), rule.GetClaim(), size, longestClaimed).
+				"claims set have %d bytes, at most %d are allowed", rule.GetName(), rule.GetClaim(), size, longestClaimed).
 				Exceeds("claimed-properties")
 		}
-		properties[rule.GetProperty()] = text
+		properties[rule.GetName()] = text
 	}
 	return properties, nil
 }
@@ -201,19 +182,17 @@ func propertiesOf(claims auth.ClaimSet, rules []*pb.PropertyRule) (map[string][]
 // Kept is what a game service, and what a claim or receipts, set of the values that a player had: of what they set
 // by the settings then, and in the same way by the settings now.
 func Kept(had fields.Values, then, now *pb.ProjectSettings) (byService, vouched fields.Values) {
-	byService.Attributes, vouched.Attributes = others(had.Attributes, then.GetAttributes(), now.GetAttributes(),
-		(*pb.AttributeRule).GetAttribute)
-	byService.Properties, vouched.Properties = others(had.Properties, then.GetProperties(), now.GetProperties(),
-		(*pb.PropertyRule).GetProperty)
+	byService.Attributes, vouched.Attributes = others(had.Attributes, then.GetAttributes(), now.GetAttributes())
+	byService.Properties, vouched.Properties = others(had.Properties, then.GetProperties(), now.GetProperties())
 	return byService, vouched
 }
 
 // others is Kept for attributes, or for properties.
-func others[V any, R ruled](had map[string]V, then, now []R, nameOf func(R) string) (byService, vouched map[string]V) {
+func others[V any](had map[string]V, then, now []*pb.SetterRule) (byService, vouched map[string]V) {
 	byService, vouched = map[string]V{}, map[string]V{}
 	for name, value := range had {
-		setBy, claim := setterOf(name, now, nameOf)
-		if thenBy, thenClaim := setterOf(name, then, nameOf); thenBy != setBy || thenClaim != claim {
+		setBy, claim := setterOf(name, now)
+		if thenBy, thenClaim := setterOf(name, then); thenBy != setBy || thenClaim != claim {
 			continue
 		}
 		switch setBy {
@@ -227,10 +206,10 @@ func others[V any, R ruled](had map[string]V, then, now []R, nameOf func(R) stri
 }
 
 // setterOf is the setter of a name, and the claim or region.
-func setterOf[R ruled](name string, rules []R, nameOf func(R) string) (setBy, claim string) {
+func setterOf(name string, rules []*pb.SetterRule) (setBy, claim string) {
 	setBy = ByClient
 	for _, rule := range rules {
-		switch nameOf(rule) {
+		switch rule.GetName() {
 		case Others: // what has that name has no rule of its own
 			setBy = rule.GetSetBy()
 		case name:

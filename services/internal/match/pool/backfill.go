@@ -46,16 +46,13 @@ func (b *Backfills) Put(one *pb.Backfill) error {
 	if queue := one.GetQueue(); queue != "" {
 		queues = []string{queue}
 	}
-	raw, err := proto.Marshal(&pb.Ticket{
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	err := b.index.PutTicket(one.GetId(), &pb.Ticket{
 		Created: one.GetCreated(), AttributeNames: one.GetAttributeNames(), AttributeValues: one.GetAttributeValues(),
 		Properties: one.GetProperties(), Queues: queues,
 	})
 	if err != nil {
-		return err
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if err := b.index.Put(one.GetId(), raw); err != nil {
 		return err
 	}
 	b.rosters += rosterSize(one) - rosterSize(b.by[one.GetId()])

@@ -4,7 +4,10 @@ import (
 	"encoding/binary"
 	"hash/maphash"
 	"math"
+	"slices"
 	"unsafe"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
 // group is the players of a ticket. It does not change, so that a selection may read it without a lock. Tickets that
@@ -61,71 +64,42 @@ func (g *group) discount(ix *Index) {
 	}
 }
 
-// playerBody is a decoded pb.Player.
-type playerBody struct {
-	id         []byte
-	names      [][]byte
-	values     []float64
-	properties [][]byte
-}
-
-// newGroup makes the group of the decoded players.
-func (b *body) newGroup(seed maphash.Seed) (*group, error) {
-	ids, values := 0, 0
-	for i := range b.players {
-		ids, values = ids+len(b.players[i].id), values+len(b.players[i].values)
-	}
-	g := &group{members: make([]member, len(b.players))}
-	text, numbers := make([]byte, 0, ids), make([]float64, 0, values)
-	for i := range b.players {
-		text = append(text, b.players[i].id...)
-	}
-	all := string(text)
-	for i := range b.players {
-		p, m := &b.players[i], &g.members[i]
-		m.handle = maphash.Bytes(seed, p.id)
-		m.id, all = all[:len(p.id)], all[len(p.id):]
-		numbers = append(numbers, p.values...)
-		m.values, numbers = numbers[:len(p.values):len(p.values)], numbers[len(p.values):]
-		m.names = b.nameList(p.names)
-		var err error
-		if m.properties, err = b.listProperties(p.properties); err != nil {
-			return nil, err
+// newGroup makes the group of players.
+func (n *interner) newGroup(seed maphash.Seed, players []*pb.Player) *group {
+	g := &group{members: make([]member, len(players))}
+	for i, p := range players {
+		g.members[i] = member{
+			handle: maphash.String(seed, p.GetId()), id: p.GetId(), names: n.nameList(p.GetAttributeNames()),
+			values: p.GetAttributeValues(), properties: n.properties(p.GetProperties()),
 		}
 	}
-	return g, nil
+	return g
 }
 
 // nameList returns the list of these names, nil if there is none.
-func (b *body) nameList(names [][]byte) *nameList {
+func (n *interner) nameList(names []string) *nameList {
 	if len(names) == 0 {
 		return nil
 	}
-	if l := b.latest; l != nil && len(l.names) == len(names) {
-		same := true
-		for i, name := range l.names {
-			same = same && name == string(names[i])
-		}
-		if same {
-			return l
-		}
+	if l := n.latest; l != nil && slices.Equal(l.names, names) {
+		return l
 	}
-	b.key = b.key[:0]
+	n.key = n.key[:0]
 	for _, name := range names {
-		b.key = append(binary.AppendUvarint(b.key, uint64(len(name))), name...)
+		n.key = append(binary.AppendUvarint(n.key, uint64(len(name))), name...)
 	}
-	l := b.lists[string(b.key)]
+	l := n.lists[string(n.key)]
 	if l == nil {
-		if len(b.lists) >= maxLists || len(b.key) > maxListKey || b.lists == nil {
-			b.lists = map[string]*nameList{}
+		if len(n.lists) >= maxLists || len(n.key) > maxListKey || n.lists == nil {
+			n.lists = map[string]*nameList{}
 		}
 		l = &nameList{}
 		for _, name := range names {
-			l.names = append(l.names, b.intern(name))
+			l.names = append(l.names, n.intern(name))
 		}
-		b.lists[string(b.key)] = l
+		n.lists[string(n.key)] = l
 	}
-	b.latest = l
+	n.latest = l
 	return l
 }
 
@@ -148,16 +122,15 @@ func (g *group) bytes() int {
 	if g == nil {
 		return 0
 	}
-	n, ids, values := groupOverhead, 0, 0
+	n := groupOverhead
 	for i := range g.members {
 		m := &g.members[i]
-		n += memberOverhead
-		ids, values = ids+len(m.id), values+len(m.values)
+		n += memberOverhead + roundUp(len(m.id)) + roundUp(8*len(m.values))
 		for _, p := range m.properties {
 			n += propertyOverhead + roundUp(len(p.Value))
 		}
 	}
-	return n + roundUp(ids) + roundUp(8*values)
+	return n
 }
 
 // Players says which players the tickets of a selection have.

@@ -1,10 +1,14 @@
 package pool
 
 import (
-	"bytes"
+	"fmt"
 	"hash/maphash"
 	"slices"
 	"sync"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
 // DefaultNames is how many columns an index has by default.
@@ -29,8 +33,8 @@ type Index struct {
 	created *column
 	columns map[string]*column
 	dense   []*column
-	// names is how many columns there may be beside those that are pinned.
-	names int
+	// maxNames is how many columns there may be beside those that are pinned.
+	maxNames int
 	// spilled has a bit for each of the spills tickets with values without a column; nil when there is none. While there
 	// is one, only Use makes columns.
 	spilled bitset
@@ -61,7 +65,8 @@ type Index struct {
 	sizes     *column
 	uncounted bool
 
-	body   body
+	body   pb.Ticket // the last one that was decoded, for its memory
+	names  interner
 	uses   []*column
 	sorter sorter
 }
@@ -91,7 +96,7 @@ func New() *Index { return NewSized(DefaultNames) }
 
 // NewSized returns an empty index with columns for so many names of attributes.
 func NewSized(names int) *Index {
-	ix := &Index{names: names}
+	ix := &Index{maxNames: names}
 	ix.reset()
 	return ix
 }
@@ -108,7 +113,7 @@ func (ix *Index) reset() {
 	ix.queues = queues{}
 	ix.players = players{seed: maphash.MakeSeed(), of: map[uint64]uint32{}}
 	ix.uses = nil
-	ix.body = body{}
+	ix.names = interner{}
 	ix.changes++
 	ix.moves++
 }
@@ -127,41 +132,52 @@ func (ix *Index) Len() int {
 	return len(ix.tickets)
 }
 
-// Put adds the ticket with this id, or replaces it. raw is a marshalled pb.Ticket. The index keeps id, and copies what
-// it needs of raw. If raw is damaged, Put returns an error and changes nothing.
-//
-// Values that are NaN are ignored. Of several values of one attribute the last one wins.
+// Put adds the ticket with this id, or replaces it. raw is a marshalled pb.Ticket, of which the index keeps nothing. If
+// it is damaged, Put returns an error and changes nothing.
 func (ix *Index) Put(id string, raw []byte) error {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
-	if err := ix.body.decode(raw); err != nil {
-		return err
+	b := &ix.body
+	names, values, properties := b.AttributeNames[:0], b.AttributeValues[:0], b.Properties
+	clear(properties)
+	proto.Reset(b)
+	b.AttributeNames, b.AttributeValues, b.Properties = names, values, properties
+	if err := (proto.UnmarshalOptions{Merge: true}).Unmarshal(raw, b); err != nil {
+		return fmt.Errorf("ticket body: %w", err)
 	}
-	properties, err := ix.body.propertyList()
-	if err != nil {
-		return err
-	}
-	group, err := ix.groupOf(&ix.body)
-	if err != nil {
+	return ix.put(id, b)
+}
+
+// PutTicket is Put for a decoded ticket, which must not be changed afterwards.
+//
+// Values that are NaN are ignored. Of several values of one attribute the last one wins.
+func (ix *Index) PutTicket(id string, body *pb.Ticket) error {
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	return ix.put(id, body)
+}
+
+func (ix *Index) put(id string, body *pb.Ticket) error {
+	if err := checkBody(body); err != nil {
 		return err
 	}
 	ix.drop(id)
-	t := &ticket{id: id, properties: properties, slot: ix.grow(), group: group}
+	t := &ticket{id: id, properties: ix.names.properties(body.GetProperties()), slot: ix.grow()}
 	ix.slots[t.slot] = t
 	ix.present.add(t.slot)
-	ix.created.put(t.slot, stamp(ix.body.created, id))
-	ix.putValues(t)
+	ix.created.put(t.slot, stamp(body.GetCreated(), id))
+	ix.putValues(t, body)
 	ix.tickets[id] = t
 	ix.most = max(ix.most, len(ix.tickets))
-	ix.join(t)
+	ix.join(t, body)
 	ix.size(t)
 	ix.ticketBytes += t.bytes()
 	ix.changes++
-	if len(ix.body.queues) > 0 {
-		ix.queues.enter(t, ix.body.queues)
+	if len(body.GetQueues()) > 0 {
+		ix.queues.enter(t, body.GetQueues())
 	}
-	if len(ix.body.trace) > 0 {
-		ix.trace(t, string(ix.body.trace))
+	if len(body.GetTrace()) > 0 {
+		ix.trace(t, string(body.GetTrace()))
 	}
 	ix.tidy()
 	return nil
@@ -199,29 +215,28 @@ func (ix *Index) thin() {
 	})
 }
 
-// putValues puts the decoded attributes of a new ticket into their columns. Those without a column stay with it.
-func (ix *Index) putValues(t *ticket) {
+// putValues puts the attributes of a new ticket into their columns. Those without a column stay with it.
+func (ix *Index) putValues(t *ticket, body *pb.Ticket) {
 	ix.uses = ix.uses[:0]
-	var rest, latest []byte
-	for i, name := range ix.body.names {
-		k := key(ix.body.values[i])
-		if k == absent || string(name) == Created {
+	var rest []byte
+	latest := ""
+	for i, name := range body.GetAttributeNames() {
+		k := key(body.GetAttributeValues()[i])
+		if k == absent || name == Created {
 			continue
 		}
-		c := ix.columns[string(name)]
-		if c == nil && (ix.spilled != nil || len(ix.columns) >= ix.names) {
+		c := ix.columns[name]
+		if c == nil && (ix.spilled != nil || len(ix.columns) >= ix.maxNames) {
 			// Another ticket may keep values of this name already: a column has all of them or does not exist.
-			if bytes.Compare(name, latest) <= 0 { // it may be there already; the service sorts names
-				rest = withoutRest(rest, string(name))
+			if name <= latest { // it may be there already; the service sorts names
+				rest = withoutRest(rest, name)
 			}
-			rest = appendRest(rest, string(name), k)
-			if bytes.Compare(name, latest) > 0 {
-				latest = name
-			}
+			rest = appendRest(rest, name, k)
+			latest = max(latest, name)
 			continue
 		}
 		if c == nil {
-			c = &column{name: string(name)}
+			c = &column{name: name}
 			ix.columns[c.name] = c
 		}
 		if !c.put(t.slot, k) {

@@ -147,7 +147,7 @@ func TestViewsAreConsistent(t *testing.T) {
 	readers.Wait()
 }
 
-// Neither a ticket's attributes nor a selection's tickets need an allocation each.
+// A selection allocates nothing, and a ticket little.
 func TestReuseAllocatesNothing(t *testing.T) {
 	ix := pool.New()
 	ids, bodies := crowd(t, 5000)
@@ -171,12 +171,12 @@ func TestReuseAllocatesNothing(t *testing.T) {
 		if err := ix.Put(ids[0], bodies[0]); err != nil {
 			t.Fatal(err)
 		}
-	}); n > 2 { // the ticket; its list of columns when it is not shared
+	}); n > 8 { // the ticket; its list of columns when it is not shared; what the decoder makes of names and properties
 		t.Errorf("a ticket of four attributes allocates %v times", n)
 	}
 }
 
-// FuzzPut compares the index's decoder of a ticket with the generated one.
+// FuzzPut compares what the index has of a ticket with the ticket.
 func FuzzPut(f *testing.F) {
 	for _, ticket := range []*pb.Ticket{
 		{},
@@ -200,7 +200,10 @@ func FuzzPut(f *testing.F) {
 		err := ix.Put("one", slices.Clone(raw))
 		var ticket pb.Ticket
 		if proto.Unmarshal(raw, &ticket) != nil {
-			return // damaged, or text that is not UTF-8, which the index accepts
+			if err == nil || ix.Len() > 0 {
+				t.Fatalf("Put: %v, of damaged bytes", err)
+			}
+			return
 		}
 		valid := len(ticket.AttributeNames) == len(ticket.AttributeValues) && ticket.Created >= 0 && ticket.Created < 1<<44-1
 		for _, p := range ticket.Players {

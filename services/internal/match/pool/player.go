@@ -3,6 +3,8 @@ package pool
 import (
 	"hash/maphash"
 	"math/bits"
+
+	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
 // A player is known by a hash of the id. Two players with one hash would be taken for one, so that the younger one's
@@ -22,25 +24,19 @@ type players struct {
 // several is set in the number of a player's tickets, to tell it from a slot.
 const several = 1 << 31
 
-// groupOf returns the group of a decoded ticket, nil if it needs none.
-func (ix *Index) groupOf(b *body) (*group, error) {
-	if len(b.players) > 0 {
-		return b.newGroup(ix.players.seed)
-	}
-	if ix.owners && len(b.owner) > 0 {
-		handle := maphash.Bytes(ix.players.seed, b.owner)
-		return &group{members: []member{{handle: handle, id: string(b.owner)}}, implied: true}, nil
-	}
-	return nil, nil
-}
-
-// join notes the players of a new ticket.
-func (ix *Index) join(t *ticket) {
-	if t.group == nil {
-		if len(ix.body.owner) > 0 {
-			t.player = maphash.Bytes(ix.players.seed, ix.body.owner)
-			ix.addPlayer(t, t.player)
-		}
+// join notes the players of a new ticket. It has a group if it needs one.
+func (ix *Index) join(t *ticket, body *pb.Ticket) {
+	seed, owner := ix.players.seed, body.GetOwner()
+	switch {
+	case len(body.GetPlayers()) > 0:
+		t.group = ix.names.newGroup(seed, body.GetPlayers())
+	case owner == "":
+		return
+	case ix.owners:
+		t.group = &group{members: []member{{handle: maphash.String(seed, owner), id: owner}}, implied: true}
+	default:
+		t.player = maphash.String(seed, owner)
+		ix.addPlayer(t, t.player)
 		return
 	}
 	ix.groups++

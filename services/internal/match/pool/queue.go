@@ -50,7 +50,7 @@ const (
 )
 
 // enter adds a new ticket, whose slot is the newest.
-func (q *queues) enter(t *ticket, names [][]byte) {
+func (q *queues) enter(t *ticket, names []string) {
 	q.key = q.key[:0]
 	for _, name := range names {
 		q.key = append(binary.AppendUvarint(q.key, uint64(len(name))), name...)
@@ -62,10 +62,10 @@ func (q *queues) enter(t *ticket, names [][]byte) {
 		}
 		l = &queueList{key: string(q.key)}
 		for _, name := range names {
-			one := q.by[string(name)]
+			one := q.by[name]
 			if one == nil {
-				one = &queue{name: string(name)}
-				q.by[one.name] = one
+				one = &queue{name: name}
+				q.by[name] = one
 			}
 			if !slices.Contains(l.queues, one) {
 				l.queues = append(l.queues, one)

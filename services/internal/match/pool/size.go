@@ -32,10 +32,10 @@ func (ix *Index) Size() int64 {
 	for _, c := range ix.columns {
 		n += columnOverhead + roundUp(len(c.name)) + 8*cap(c.keys) + 4*cap(c.slots)
 	}
-	for name := range ix.body.interned {
+	for name := range ix.names.interned {
 		n += propertyOverhead + roundUp(len(name))
 	}
-	for key := range ix.body.lists {
+	for key := range ix.names.lists {
 		n += listOverhead + roundUp(len(key))
 	}
 	return int64(n + ix.queues.bytes())

@@ -73,11 +73,11 @@ func (ix *Index) unpin(at int64) {
 // makeRoom removes columns until there is room for n more: those that fewest tickets use, and none that is pinned. Only
 // when there are far too many of them, pinned ones go too, those first that were asked for least recently.
 func (ix *Index) makeRoom(at int64, n int) (cells int) {
-	over := len(ix.columns) + n - ix.names
+	over := len(ix.columns) + n - ix.maxNames
 	if over <= 0 {
 		return 0
 	}
-	far := len(ix.columns) + n - pinnedFactor*ix.names
+	far := len(ix.columns) + n - pinnedFactor*ix.maxNames
 	var free []*column
 	for _, c := range ix.columns {
 		if asked := c.asked.Load(); asked == 0 || far > 0 && asked != at {

@@ -27,8 +27,8 @@ func TestOnlyOneHasTheLockOfAKey(t *testing.T) {
 	if *counts["a"] != 50 || *counts["b"] != 50 {
 		t.Errorf("locked %d and %d times", *counts["a"], *counts["b"])
 	}
-	if len(locks.locks) != 0 {
-		t.Errorf("%d locks are left over", len(locks.locks))
+	if len(locks.held) != 0 {
+		t.Errorf("%d locks are left over", len(locks.held))
 	}
 }
 
@@ -54,7 +54,7 @@ func TestWaitForALockEndsWithTheContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	unlock()
-	if len(locks.locks) != 0 {
-		t.Errorf("%d locks are left over", len(locks.locks))
+	if len(locks.held) != 0 {
+		t.Errorf("%d locks are left over", len(locks.held))
 	}
 }
