@@ -129,6 +129,20 @@ func TestSearch(t *testing.T) {
 	})
 }
 
+// A create that is repeated makes one ticket, for each key.
+func TestKeys(t *testing.T) {
+	ada, ids := clienttest.NewService().Client("ada"), map[string]bool{}
+	for _, key := range []string{"a", "b", "a", "", ""} {
+		id, err := ada.CreateTicket(t.Context(), client.TicketRequest{IdempotencyKey: key})
+		must(t, err)
+		ids[id] = true
+	}
+	list, err := ada.Tickets(t.Context(), "ada")
+	if must(t, err); len(ids) != 4 || len(list) != 4 {
+		t.Errorf("%v, %v", ids, list)
+	}
+}
+
 // The service is slow, full, or gone, and comes back.
 func TestBadDays(t *testing.T) {
 	bubble(t, "slow", func(t *testing.T, s *clienttest.Service) {
@@ -178,7 +192,17 @@ func TestBadDays(t *testing.T) {
 }
 
 func TestParty(t *testing.T) {
-	bubble(t, "", func(t *testing.T, s *clienttest.Service) {
+	bubble(t, "a search ends when a player joins", func(t *testing.T, s *clienttest.Service) {
+		party, err := s.Client("ada").CreateParty(t.Context(), 0, client.PartyMembership{})
+		must(t, err)
+		_, err = s.Client("ada").StartPartySearch(t.Context(), party.ID, client.TicketRequest{})
+		must(t, err)
+		joined, err := s.Client("bob").JoinParty(t.Context(), party.Code, client.PartyMembership{})
+		if must(t, err); joined.Search != nil || len(s.Waiting()) > 0 {
+			t.Errorf("%+v, %v wait", joined, s.Waiting())
+		}
+	})
+	bubble(t, "life of a party", func(t *testing.T, s *clienttest.Service) {
 		ctx := t.Context()
 		adas, bobs := s.Client("ada"), s.Client("bob")
 		party, err := adas.CreateParty(ctx, 2, client.PartyMembership{})
@@ -225,9 +249,11 @@ func TestParty(t *testing.T) {
 			tk.Players[1].Attributes["skill"] != 1 {
 			t.Errorf("%+v", tk)
 		}
-		_, err = adas.KickPartyMember(ctx, party.ID, "bob", "")
+		party, err = adas.KickPartyMember(ctx, party.ID, "bob", "")
 		must(t, err)
 		synctest.Wait()
+		_, err = bobs.JoinParty(ctx, party.Code, client.PartyMembership{})
+		refused(client.CodePartyCodeUnknown, err)
 		must(t, adas.LeaveParty(ctx, party.ID, "ada"))
 		synctest.Wait()
 		if reasons["ada"] != "left" || reasons["bob"] != "kicked" {
@@ -237,7 +263,7 @@ func TestParty(t *testing.T) {
 }
 
 func TestFill(t *testing.T) {
-	bubble(t, "", func(t *testing.T, s *clienttest.Service) {
+	bubble(t, "one joins", func(t *testing.T, s *clienttest.Service) {
 		ada := search(t, s, "ada", client.SearchOptions{})
 		open := 2.0
 		filler := s.Client("").Fill(client.FillOptions{

@@ -171,7 +171,7 @@ func (s *Service) endOffer(o *offer, reason string, of func(player string) bool)
 
 func (s *Service) create(c *call) (int, any) {
 	key, _ := strconv.Unquote(c.Header.Get("Idempotency-Key"))
-	made := s.which(func(t *ticket) bool { return key != "" && t.key == key && c.may(t.players) })
+	made := s.which(func(t *ticket) bool { return t.key == key && c.may(t.players) })
 	if len(made) == 0 && s.full > 0 {
 		c.header.Set("Retry-After", strconv.Itoa(int(math.Ceil(s.full.Seconds()))))
 		return refuse(http.StatusTooManyRequests, client.CodeTooManyTickets)
