@@ -27,7 +27,7 @@ var (
 const measured = (48 + 42) + (beacon.QuestionSize + 42)
 
 // What a beacon measures is at most a millisecond beside the delay of the network, in the median of five medians. The
-// delay is tc's, in a network namespace of the test's own: netem's, or where the kernel has none, of a token bucket with
+// delay is tc's, in a network namespace of the test's own: netem's, or where the kernel has none a token bucket's with
 // room for one datagram. Without both a relay delays.
 func TestDelay(t *testing.T) {
 	if !*delay {
