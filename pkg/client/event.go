@@ -47,7 +47,7 @@ const followPause = 2 * time.Second
 func (c *Client) FollowEvents(ctx context.Context, q EventQuery, tell func(Event) error) error {
 	began := c.retry.Now()
 	q.Limit = 0
-	first := given(q.parameters())
+	first := nonEmpty(q.parameters())
 	first.Del("after")
 	events := &stream{Client: c, path: "v1/events", query: first, last: q.After, handle: func(e sent) (bool, error) {
 		var one Event

@@ -60,11 +60,11 @@ func (c *Client) ListChanges(ctx context.Context, q ChangeQuery) (*ChangePage, e
 
 // list reads a page of a list.
 func list[T any](ctx context.Context, c *Client, path string, parameters map[string]string) (*T, error) {
-	return ask[T](ctx, c, plainCall{method: http.MethodGet, path: path, query: given(parameters), repeatable: true})
+	return ask[T](ctx, c, plainCall{method: http.MethodGet, path: path, query: nonEmpty(parameters), repeatable: true})
 }
 
-// given leaves out parameters without a value.
-func given(parameters map[string]string) url.Values {
+// nonEmpty leaves out parameters without a value.
+func nonEmpty(parameters map[string]string) url.Values {
 	values := url.Values{}
 	for name, value := range parameters {
 		if value != "" {

@@ -36,6 +36,6 @@ type LeaderboardQuery struct {
 // Leaderboard reads the best players of a rating.
 func (c *Client) Leaderboard(ctx context.Context, rating string, q LeaderboardQuery) (*Leaderboard, error) {
 	return ask[Leaderboard](ctx, c, plainCall{method: http.MethodGet, path: "v1/ratings/{rating}/leaderboard",
-		segments: []string{rating}, repeatable: true, query: given(map[string]string{"season": q.Season,
+		segments: []string{rating}, repeatable: true, query: nonEmpty(map[string]string{"season": q.Season,
 			"limit": numberOf(q.Limit), "after": numberOf(q.After)})})
 }

@@ -31,7 +31,7 @@ type WaitingQuery struct {
 // more than 200 tickets wait, its status is 503, or 409 when the project has no config.
 // The token must be a developer's; the role Support is enough.
 func (c *Client) GetWaitingTickets(ctx context.Context, q WaitingQuery) (*WaitingPage, error) {
-	values := given(map[string]string{"player": q.Player, "queue": q.Queue, "config": q.Config, "pool": q.Pool,
+	values := nonEmpty(map[string]string{"player": q.Player, "queue": q.Queue, "config": q.Config, "pool": q.Pool,
 		"minAge": secondsOf(q.MinAge), "maxAge": secondsOf(q.MaxAge), "limit": numberOf(q.Limit), "after": q.After})
 	if q.NoQueue {
 		values.Set("queue", "")

@@ -30,7 +30,7 @@ func TestFilesAreGenerated(t *testing.T) {
 	}
 }
 
-// TestServicesInMemoryRefuse checks the codes with which they do: a game's test gets those of the service.
+// TestServicesInMemoryRefuse checks the codes with which they do: a game's test gets the service's.
 func TestServicesInMemoryRefuse(t *testing.T) {
 	text, err := openapi.JSON()
 	if err != nil {

@@ -39,7 +39,7 @@ func (s *Service) createGame(c *call) (int, any) {
 	c.decode(&g.BackfillTicket)
 	g.ID, g.Created, g.RecordVersion = s.id("backfill"), time.Now().UnixMilli(), 1
 	s.games = append(s.games, g)
-	s.tell()
+	s.notify()
 	return http.StatusCreated, map[string]string{"Id": g.ID}
 }
 
@@ -50,7 +50,7 @@ func (s *Service) ofGame(answer func(*call, *game) (int, any)) func(*call) (int,
 		if i < 0 {
 			return refuse(http.StatusNotFound, client.CodeBackfillNotFound)
 		}
-		defer s.tell()
+		defer s.notify()
 		return answer(c, s.games[i])
 	}
 }

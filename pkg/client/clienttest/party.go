@@ -46,7 +46,7 @@ func (s *Service) ofParty(leads bool, answer func(*call, *party) (int, any)) fun
 // changedParty is the answer to a change of a party.
 func (s *Service) changedParty(p *party) (int, any) {
 	p.Revision++
-	s.tell()
+	s.notify()
 	return http.StatusOK, p.Party
 }
 

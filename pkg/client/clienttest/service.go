@@ -115,10 +115,10 @@ func (s *Service) change(set func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	set()
-	s.tell()
+	s.notify()
 }
 
-func (s *Service) tell() {
+func (s *Service) notify() {
 	close(s.changed)
 	s.changed = make(chan struct{})
 }

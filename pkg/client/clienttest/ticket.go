@@ -193,7 +193,7 @@ func (s *Service) create(c *call) (int, any) {
 func (s *Service) enter(t *ticket) *ticket {
 	t.ID, t.Created = s.id("ticket"), time.Now().UnixMilli()
 	s.tickets = append(s.tickets, t)
-	s.tell()
+	s.notify()
 	return t
 }
 
@@ -234,7 +234,7 @@ func (s *Service) cancel(c *call, t *ticket) (int, any) {
 	default:
 		t.end("deleted")
 	}
-	s.tell()
+	s.notify()
 	return http.StatusOK, nil
 }
 
@@ -249,7 +249,7 @@ func (s *Service) accept(c *call, t *ticket) (int, any) {
 			s.answer(t.offer, p, a.Accept)
 		}
 	}
-	s.tell()
+	s.notify()
 	return http.StatusNoContent, nil
 }
 
