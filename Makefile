@@ -110,7 +110,7 @@ check-oracles: compilers
 # Players of hidden skill climb a ladder.
 check-ladder:
 	go test -count=1 -v -timeout 60m -run '^TestLadder$$' ./test/quality -args -ladder $(or $(PLAYERS),2000)
-# As root, with a kernel that has netem, the delay is set with tc, and what else the machine does waits.
+# As root the kernel delays, by tc, and what else the machine does waits.
 check-delay:
 	go test -count=1 -v -run '^TestDelay$$' ./services/beacon -args -delay
 check-due:
@@ -139,16 +139,18 @@ $(addprefix $(TOOLS)/,buf protoc-gen-go golangci-lint caddy):
 	@echo "building $(@F), once"
 	@GOBIN=$(TOOLS) GOWORK=off go install -v $(MODULE) 2>&1 | .ci/progress; exit $${PIPESTATUS[0]}
 
-.PHONY: sdk sdk-typescript sdk-cpp sdk-csharp sdk-unity sdk-unreal sdk-godot sdk-conformance
-sdk: $(call parts,sdk,typescript cpp csharp unity unreal godot conformance) ## Build and test the SDKs, and pack them into bin/sdk/
-## PART=typescript,cpp,csharp,unity,unreal,godot,conformance: some of them
+.PHONY: sdk sdk-typescript sdk-cpp sdk-csharp sdk-unity sdk-unreal sdk-godot sdk-conformance sdk-pack
+sdk: $(call parts,sdk,typescript cpp csharp unity unreal godot conformance,pack) ## Build and test the SDKs, and pack them into bin/sdk/
+## PART=typescript,cpp,csharp,unity,unreal,godot,conformance: some of them; pack: without tests, with Go and npm
+sdk-pack: typescript
+	@go run ./sdk/pack --out bin/sdk
 # With the samples of all languages, and a page in Chromium.
 sdk-typescript: redis build browser typescript sdk-csharp sdk-cpp sdk-godot
 	$(call build,bin/samples/,./pkg/client/samples/...)
 	@cd sdk/typescript && npm test --silent
 .PHONY: typescript
 typescript:
-	@./.ci/install-sdk
+	@./.ci/install-sdk pack
 	@mkdir -p bin/sdk && cd sdk/typescript && npm run --silent build && npm pack --silent --pack-destination $(CURDIR)/bin/sdk
 # With both compilers, and with sanitizers by the first.
 sdk-cpp:

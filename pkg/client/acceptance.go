@@ -22,15 +22,6 @@ type MatchAnswer struct {
 // again. The same answer may be given again. The status is 404 when there is no such ticket, and 409 when the match
 // does not ask its players any more.
 func (c *Client) AnswerMatch(ctx context.Context, a MatchAnswer) error {
-	body, err := encode(a)
-	if err != nil {
-		return err
-	}
-	header, err := onBehalfOf(a.Player)
-	if err != nil {
-		return err
-	}
-	_, err = c.do(ctx, &request{method: http.MethodPost, path: "v1/tickets/acceptance",
-		query: url.Values{"id": {a.Ticket}}, header: header, body: body, repeatable: true}, nil)
-	return err
+	return c.call(ctx, plainCall{method: http.MethodPost, path: "v1/tickets/acceptance",
+		query: url.Values{"id": {a.Ticket}}, player: a.Player, body: a, repeatable: true}, nil)
 }

@@ -26,15 +26,8 @@ func (c *Client) CreateBackfill(ctx context.Context, b BackfillRequest) (id stri
 // proposed for it go back to waiting.
 func (c *Client) UpdateBackfill(ctx context.Context, t BackfillTicket) error {
 	t.AssignedTickets = nil
-	r, err := backfillRequest(http.MethodPut, t.ID, "")
-	if err != nil {
-		return err
-	}
-	if r.body, err = encode(t); err != nil {
-		return err
-	}
-	_, err = c.do(ctx, r, nil)
-	return err
+	return c.call(ctx, plainCall{method: http.MethodPut, path: backfillPath + "/{backfill ticket id}",
+		segments: []string{t.ID}, body: t, repeatable: true}, nil)
 }
 
 // DeleteBackfill ends backfill for a game. Tickets that are proposed for it go back to waiting.
@@ -46,24 +39,15 @@ func (c *Client) DeleteBackfill(ctx context.Context, id string) error {
 // RemoveBackfill is DeleteBackfill, and returns whether there was such a backfill ticket. Of services of earlier
 // versions it is not known, and taken as true.
 func (c *Client) RemoveBackfill(ctx context.Context, id string) (was bool, err error) {
-	r, err := backfillRequest(http.MethodDelete, id, "")
+	segment, err := segment("backfill ticket id", id)
 	if err != nil {
 		return false, err
 	}
-	r.removes, was = true, true
-	r.begun = func(h http.Header) { was = h.Get("X-Deleted") != "false" }
+	was = true
+	r := &request{method: http.MethodDelete, path: backfillPath + "/" + segment, repeatable: true, removes: true,
+		begun: func(h http.Header) { was = h.Get("X-Deleted") != "false" }}
 	_, err = c.do(ctx, r, nil)
 	return was && err == nil, err
-}
-
-// backfillRequest is a request about one backfill ticket that may be repeated: approving twice approves no more than
-// approving once.
-func backfillRequest(method, id, below string) (*request, error) {
-	segment, err := segment("backfill ticket id", id)
-	if err != nil {
-		return nil, err
-	}
-	return &request{method: method, path: backfillPath + "/" + segment + below, repeatable: true}, nil
 }
 
 // backfillID reads an identifier that the API calls an object that carries it: it is a string, or an object with a

@@ -8,7 +8,7 @@
 // An answer may be lost. Calls that can be repeated are repeated, and creates of tickets are by their Idempotency-Key
 // ([Client.CreateTicket]). A game that crashed goes on with the ticket that its player has ([Client.Resume]).
 //
-// The package needs the standard library only.
+// The package needs the standard library only. Package clienttest is the service in memory, for a game's own tests.
 package client
 
 import (

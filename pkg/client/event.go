@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/url"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -30,39 +27,15 @@ type EventQuery struct {
 	Limit int
 }
 
-func (q *EventQuery) values() url.Values {
-	values := url.Values{}
-	for name, value := range map[string]string{
-		"ticket": q.Ticket, "player": q.Player, "match": q.Match, "config": q.Config, "kind": strings.Join(q.Kinds, ","),
-		"after": q.After,
-	} {
-		if value != "" {
-			values.Set(name, value)
-		}
-	}
-	if q.Arrivals {
-		values.Set("arrivals", "true")
-	}
-	if q.Properties {
-		values.Set("properties", "true")
-	}
-	if !q.Since.IsZero() {
-		values.Set("since", q.Since.UTC().Format(time.RFC3339Nano))
-	}
-	if q.Limit > 0 {
-		values.Set("limit", strconv.Itoa(q.Limit))
-	}
-	return values
+func (q *EventQuery) parameters() map[string]string {
+	return map[string]string{"ticket": q.Ticket, "player": q.Player, "match": q.Match, "config": q.Config,
+		"kind": strings.Join(q.Kinds, ","), "arrivals": boolOf(q.Arrivals), "properties": boolOf(q.Properties),
+		"since": timeOf(q.Since), "limit": numberOf(q.Limit), "after": q.After}
 }
 
 // GetEvents reads some events of the project. The token must be a developer's; the role Support is enough.
 func (c *Client) GetEvents(ctx context.Context, q EventQuery) (*EventPage, error) {
-	page := new(EventPage)
-	_, err := c.do(ctx, &request{method: http.MethodGet, path: "v1/events", query: q.values(), repeatable: true}, page)
-	if err != nil {
-		return nil, err
-	}
-	return page, nil
+	return list[EventPage](ctx, c, "v1/events", q.parameters())
 }
 
 // followPause is after how long FollowEvents asks again where there is no stream.
@@ -74,7 +47,7 @@ const followPause = 2 * time.Second
 func (c *Client) FollowEvents(ctx context.Context, q EventQuery, tell func(Event) error) error {
 	began := c.retry.Now()
 	q.Limit = 0
-	first := q.values()
+	first := nonEmpty(q.parameters())
 	first.Del("after")
 	events := &stream{Client: c, path: "v1/events", query: first, last: q.After, handle: func(e sent) (bool, error) {
 		var one Event

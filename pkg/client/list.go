@@ -22,9 +22,9 @@ type MatchQuery struct {
 // ListMatches lists the matches that run, as far as the service knows. A page may be empty and have a Next. The token
 // must be a developer's; the role Support is enough.
 func (c *Client) ListMatches(ctx context.Context, q MatchQuery) (*MatchPage, error) {
-	return list[MatchPage](ctx, c, "v1/matches", q.Limit, map[string]string{"state": q.State, "config": q.Config,
+	return list[MatchPage](ctx, c, "v1/matches", map[string]string{"state": q.State, "config": q.Config,
 		"queue": q.Queue, "region": q.Region, "fleet": q.Fleet, "minAge": secondsOf(q.MinAge),
-		"maxAge": secondsOf(q.MaxAge), "after": q.After})
+		"maxAge": secondsOf(q.MaxAge), "limit": numberOf(q.Limit), "after": q.After})
 }
 
 // BackfillQuery selects backfill tickets. Its zero value selects all.
@@ -38,7 +38,8 @@ type BackfillQuery struct {
 // ListBackfills lists the games that fill up, without their properties. The token must be a developer's; the role
 // Support is enough.
 func (c *Client) ListBackfills(ctx context.Context, q BackfillQuery) (*BackfillPage, error) {
-	return list[BackfillPage](ctx, c, "v2/backfill", q.Limit, map[string]string{"queue": q.Queue, "after": q.After})
+	return list[BackfillPage](ctx, c, "v2/backfill", map[string]string{"queue": q.Queue, "limit": numberOf(q.Limit),
+		"after": q.After})
 }
 
 // ChangeQuery selects changes. Its zero value selects all.
@@ -53,27 +54,32 @@ type ChangeQuery struct {
 // ListChanges lists changes with their authors, the newest first. The token must be a developer's; the role Support is
 // enough.
 func (c *Client) ListChanges(ctx context.Context, q ChangeQuery) (*ChangePage, error) {
-	return list[ChangePage](ctx, c, "v1/changes", q.Limit, map[string]string{"kind": q.Kind, "name": q.Name, "by": q.By,
-		"after": q.After})
+	return list[ChangePage](ctx, c, "v1/changes", map[string]string{"kind": q.Kind, "name": q.Name, "by": q.By,
+		"limit": numberOf(q.Limit), "after": q.After})
 }
 
-// list reads a page of a list. Parameters without a value are left out.
-func list[T any](ctx context.Context, c *Client, path string, limit int, parameters map[string]string) (*T, error) {
+// list reads a page of a list.
+func list[T any](ctx context.Context, c *Client, path string, parameters map[string]string) (*T, error) {
+	return ask[T](ctx, c, plainCall{method: http.MethodGet, path: path, query: nonEmpty(parameters), repeatable: true})
+}
+
+// nonEmpty leaves out parameters without a value.
+func nonEmpty(parameters map[string]string) url.Values {
 	values := url.Values{}
 	for name, value := range parameters {
 		if value != "" {
 			values.Set(name, value)
 		}
 	}
-	if limit > 0 {
-		values.Set("limit", strconv.Itoa(limit))
+	return values
+}
+
+// numberOf writes a number, "" for 0.
+func numberOf[N int | int64](n N) string {
+	if n == 0 {
+		return ""
 	}
-	page := new(T)
-	_, err := c.do(ctx, &request{method: http.MethodGet, path: path, query: values, repeatable: true}, page)
-	if err != nil {
-		return nil, err
-	}
-	return page, nil
+	return strconv.FormatInt(int64(n), 10)
 }
 
 // secondsOf writes a length of time, "" for 0.
@@ -82,4 +88,20 @@ func secondsOf(d time.Duration) string {
 		return ""
 	}
 	return strconv.FormatFloat(d.Seconds(), 'f', -1, 64)
+}
+
+// timeOf writes a time, "" for none.
+func timeOf(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}
+
+// boolOf writes what is true, "" for what is not.
+func boolOf(is bool) string {
+	if is {
+		return "true"
+	}
+	return ""
 }

@@ -3,8 +3,6 @@ package client
 import (
 	"context"
 	"net/http"
-	"net/url"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -21,37 +19,11 @@ type MatchReportQuery struct {
 	MinRevision, MaxRevision int64
 }
 
-func (q *MatchReportQuery) values() url.Values {
-	values := url.Values{}
-	for name, at := range map[string]time.Time{"since": q.Since, "until": q.Until} {
-		if !at.IsZero() {
-			values.Set(name, at.UTC().Format(time.RFC3339Nano))
-		}
-	}
-	for name, n := range map[string]int64{"minRevision": q.MinRevision, "maxRevision": q.MaxRevision} {
-		if n > 0 {
-			values.Set(name, strconv.FormatInt(n, 10))
-		}
-	}
-	if len(q.By) > 0 {
-		values.Set("by", strings.Join(q.By, ","))
-	}
-	if q.Config != "" {
-		values.Set("config", q.Config)
-	}
-	return values
-}
-
 // ReportMatches reads how good matches were. The token must be a developer's; the role Support is enough.
 func (c *Client) ReportMatches(ctx context.Context, q MatchReportQuery) (*MatchReport, error) {
-	report := new(MatchReport)
-	_, err := c.do(ctx, &request{
-		method: http.MethodGet, path: "v1/matches/report", query: q.values(), repeatable: true,
-	}, report)
-	if err != nil {
-		return nil, err
-	}
-	return report, nil
+	return list[MatchReport](ctx, c, "v1/matches/report", map[string]string{"since": timeOf(q.Since),
+		"until": timeOf(q.Until), "by": strings.Join(q.By, ","), "config": q.Config,
+		"minRevision": numberOf(q.MinRevision), "maxRevision": numberOf(q.MaxRevision)})
 }
 
 // LeaderboardQuery says which part of a leaderboard is read. Its zero value is the first page of the rating's season.
@@ -63,22 +35,7 @@ type LeaderboardQuery struct {
 
 // Leaderboard reads the best players of a rating.
 func (c *Client) Leaderboard(ctx context.Context, rating string, q LeaderboardQuery) (*Leaderboard, error) {
-	values := url.Values{}
-	if q.Season != "" {
-		values.Set("season", q.Season)
-	}
-	for name, n := range map[string]int{"limit": q.Limit, "after": q.After} {
-		if n != 0 {
-			values.Set(name, strconv.Itoa(n))
-		}
-	}
-	page := new(Leaderboard)
-	_, err := c.do(ctx, &request{
-		method: http.MethodGet, path: "v1/ratings/" + url.PathEscape(rating) + "/leaderboard", query: values,
-		repeatable: true,
-	}, page)
-	if err != nil {
-		return nil, err
-	}
-	return page, nil
+	return ask[Leaderboard](ctx, c, plainCall{method: http.MethodGet, path: "v1/ratings/{rating}/leaderboard",
+		segments: []string{rating}, repeatable: true, query: nonEmpty(map[string]string{"season": q.Season,
+			"limit": numberOf(q.Limit), "after": numberOf(q.After)})})
 }

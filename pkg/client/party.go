@@ -20,6 +20,9 @@ type PartyMembership struct {
 	Receipts []string `json:"receipts,omitempty"`
 }
 
+// memberPath is a member of a party.
+const memberPath = "v1/parties/{party id}/members/{player}"
+
 // membership is the JSON of a PartyMembership, with what is asked for besides.
 type membership struct {
 	PartyMembership
@@ -31,7 +34,8 @@ type membership struct {
 // CreateParty makes a party, whose leader the player is. size is how many members it may have, 0 for the most that the
 // service allows. The code is [CodeAlreadyInParty] when the player is in one: [Client.MyParty] is that one.
 func (c *Client) CreateParty(ctx context.Context, size int, m PartyMembership) (*Party, error) {
-	return c.sendParty(ctx, http.MethodPost, "", m.Player, membership{m, !m.NotReady, "", size}, false)
+	return ask[Party](ctx, c, plainCall{method: http.MethodPost, path: "v1/parties", player: m.Player,
+		body: membership{m, !m.NotReady, "", size}})
 }
 
 // JoinParty makes the player a member of the party with a code, as people type it. The code of the error is
@@ -40,7 +44,8 @@ func (c *Client) JoinParty(ctx context.Context, code string, m PartyMembership) 
 	if strings.TrimSpace(code) == "" {
 		return nil, errors.New("client: the party code is empty")
 	}
-	return c.sendParty(ctx, http.MethodPost, "/members", m.Player, membership{m, !m.NotReady, code, 0}, true)
+	return ask[Party](ctx, c, plainCall{method: http.MethodPost, path: "v1/parties/members", player: m.Player,
+		body: membership{m, !m.NotReady, code, 0}, repeatable: true})
 }
 
 // NextParty waits until a party is not as the caller knows it, and returns it as it is then. It also tells the service
@@ -82,88 +87,35 @@ func (c *Client) NextParty(ctx context.Context, known *Party, player string) (*P
 
 // UpdatePartyMember replaces what the player says of itself.
 func (c *Client) UpdatePartyMember(ctx context.Context, id, player string, m PartyMembership) (*Party, error) {
-	path, err := memberPath(id, player)
-	if err != nil {
-		return nil, err
-	}
-	return c.sendParty(ctx, http.MethodPut, path, player, membership{m, !m.NotReady, "", 0}, true)
+	return ask[Party](ctx, c, plainCall{method: http.MethodPut, path: memberPath, segments: []string{id, player},
+		player: player, body: membership{m, !m.NotReady, "", 0}, repeatable: true})
 }
 
 // LeaveParty ends the player's membership, and stops the search. The oldest member follows a leader.
 func (c *Client) LeaveParty(ctx context.Context, id, player string) error {
-	path, err := memberPath(id, player)
-	if err != nil {
-		return err
-	}
-	return c.endParty(ctx, path, player)
+	return c.call(ctx, plainCall{method: http.MethodDelete, path: memberPath, segments: []string{id, player},
+		player: player, repeatable: true, removes: true}, nil)
 }
 
 // KickPartyMember ends the membership of another member, who cannot join again. The party gets another code. leader is
 // the player who does it, and cannot be the member: a leader leaves with [Client.LeaveParty]. A party that has removed
 // 100 players removes no more: 409.
 func (c *Client) KickPartyMember(ctx context.Context, id, member, leader string) (*Party, error) {
-	path, err := memberPath(id, member)
-	if err != nil {
-		return nil, err
-	}
 	if member == leader {
 		return nil, errors.New("client: a leader does not kick itself, but leaves")
 	}
-	return c.sendParty(ctx, http.MethodDelete, path, leader, nil, false)
+	return ask[Party](ctx, c, plainCall{method: http.MethodDelete, path: memberPath, segments: []string{id, member},
+		player: leader})
 }
 
 // StartPartySearch creates a ticket with all members. t.Player is the leader. A search that has begun goes on.
 func (c *Client) StartPartySearch(ctx context.Context, id string, t TicketRequest) (*Party, error) {
-	path, err := partyPath(id)
-	if err != nil {
-		return nil, err
-	}
-	return c.sendParty(ctx, http.MethodPut, path+"/search", t.Player, t, true)
+	return ask[Party](ctx, c, plainCall{method: http.MethodPut, path: "v1/parties/{party id}/search",
+		segments: []string{id}, player: t.Player, body: t, repeatable: true})
 }
 
 // partyPath is the path of a party below the path of all parties.
 func partyPath(id string) (string, error) {
 	party, err := segment("party id", id)
 	return "/" + party, err
-}
-
-// memberPath is the path of a member of a party.
-func memberPath(id, player string) (string, error) {
-	path, err := partyPath(id)
-	if err != nil {
-		return "", err
-	}
-	member, err := segment("player", player)
-	return path + "/members/" + member, err
-}
-
-func (c *Client) endParty(ctx context.Context, path, player string) error {
-	header, err := onBehalfOf(player)
-	if err != nil {
-		return err
-	}
-	_, err = c.do(ctx, &request{method: http.MethodDelete, path: "v1/parties" + path, header: header,
-		repeatable: true, removes: true}, nil)
-	return err
-}
-
-// sendParty sends a request that is answered with the party. in may be nil.
-func (c *Client) sendParty(
-	ctx context.Context, method, path, player string, in any, repeatable bool,
-) (*Party, error) {
-	header, err := onBehalfOf(player)
-	if err != nil {
-		return nil, err
-	}
-	r := &request{method: method, path: "v1/parties" + path, header: header, repeatable: repeatable}
-	if in != nil {
-		if r.body, err = encode(in); err != nil {
-			return nil, err
-		}
-	}
-	p := new(Party)
-	if _, err := c.do(ctx, r, p); err != nil {
-		return nil, err
-	}
-	return p, nil
 }

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
-	"strconv"
 	"time"
 )
 
@@ -33,37 +31,10 @@ type WaitingQuery struct {
 // more than 200 tickets wait, its status is 503, or 409 when the project has no config.
 // The token must be a developer's; the role Support is enough.
 func (c *Client) GetWaitingTickets(ctx context.Context, q WaitingQuery) (*WaitingPage, error) {
-	values, err := q.values()
-	if err != nil {
-		return nil, err
-	}
-	page := new(WaitingPage)
-	_, err = c.do(ctx, &request{method: http.MethodGet, path: "v1/tickets/waiting", query: values, repeatable: true}, page)
-	if err != nil {
-		return nil, err
-	}
-	return page, nil
-}
-
-func (q *WaitingQuery) values() (url.Values, error) {
-	values := url.Values{}
-	for name, value := range map[string]string{
-		"player": q.Player, "queue": q.Queue, "config": q.Config, "pool": q.Pool, "after": q.After,
-	} {
-		if value != "" {
-			values.Set(name, value)
-		}
-	}
+	values := nonEmpty(map[string]string{"player": q.Player, "queue": q.Queue, "config": q.Config, "pool": q.Pool,
+		"minAge": secondsOf(q.MinAge), "maxAge": secondsOf(q.MaxAge), "limit": numberOf(q.Limit), "after": q.After})
 	if q.NoQueue {
 		values.Set("queue", "")
-	}
-	for name, age := range map[string]time.Duration{"minAge": q.MinAge, "maxAge": q.MaxAge} {
-		if age > 0 {
-			values.Set(name, strconv.FormatFloat(age.Seconds(), 'f', -1, 64))
-		}
-	}
-	if q.Limit > 0 {
-		values.Set("limit", strconv.Itoa(q.Limit))
 	}
 	if len(q.Filters) > 0 {
 		text, err := json.Marshal(q.Filters)
@@ -72,5 +43,6 @@ func (q *WaitingQuery) values() (url.Values, error) {
 		}
 		values.Set("filters", string(text))
 	}
-	return values, nil
+	return ask[WaitingPage](ctx, c, plainCall{method: http.MethodGet, path: "v1/tickets/waiting", query: values,
+		repeatable: true})
 }

@@ -3,11 +3,14 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"matchmaker.dev/services/internal/edge/openapi"
 	"matchmaker.dev/services/internal/edge/openapi/document"
 )
 
@@ -23,6 +26,33 @@ func TestFilesAreGenerated(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, string(got)); diff != "" {
 			t.Errorf("%s: run 'make verify FIX=1':\n%s", name, diff)
+		}
+	}
+}
+
+// TestServicesInMemoryRefuse checks the codes with which they do: a game's test gets the service's.
+func TestServicesInMemoryRefuse(t *testing.T) {
+	text, err := openapi.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := NewModel(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"typescript/src/fake.ts", "cpp/src/fake.cc", "csharp/src/FakeService.cs"} {
+		text, err := os.ReadFile(filepath.Join("..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := regexp.MustCompile(`[rR]efuse\((\d+), ['"](\w+)['"]\)`).FindAllSubmatch(text, -1)
+		for _, found := range all {
+			if code := m.Codes[string(found[2])]; strconv.Itoa(code.Status) != string(found[1]) {
+				t.Errorf("%s: %s, want %+v", name, found[0], code)
+			}
+		}
+		if len(all) < 10 {
+			t.Errorf("%s: %d refusals", name, len(all))
 		}
 	}
 }

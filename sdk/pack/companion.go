@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"path"
+	"regexp"
 	"strings"
 )
 
@@ -66,4 +67,18 @@ func uids(files map[string][]byte) {
 	for file, text := range added {
 		files[file] = text
 	}
+}
+
+// forGodot3 spells a file for Godot 4 as Godot 3 does.
+func forGodot3(text []byte) []byte {
+	for _, r := range []struct{ four, three string }{
+		{`(?m)^@(export|tool)\b`, `$1`},
+		{`\b(\w+)\.(\w+)\.connect\((\w+)\)`, `$1.connect("$2", self, "$3")`},
+		{`Callable\((self, "\w+")\)`, `$1`},
+		{`: (Array|RefCounted|String)\b`, ``}, // types of signals
+		{`\bNOTIFICATION_APPLICATION_`, `MainLoop.NOTIFICATION_APP_`},
+	} {
+		text = regexp.MustCompile(r.four).ReplaceAll(text, []byte(r.three))
+	}
+	return text
 }

@@ -229,6 +229,7 @@ func TestGodot4ReadsTheClient(t *testing.T) {
 	old := regexp.MustCompile(`\byield\(|\bPool\w+Array|\bsetget\b|(?m:^export )|(?m:^tool$)|(?m:^onready )|\bReference\b|` +
 		`\bFile\.new|\bDirectory\.new|\bJSON\.print|\bOS\.get_(ticks|system|unix)|\.empty\(\)|\bTYPE_REAL\b|` +
 		`connect\("\w+", \w+, "|\bsubarray\(|\.remove\(|\bord_at\(|\bpercent_encode\b|\bfuncref\(|\bfloat\(`)
+	now := regexp.MustCompile(`(?m:^@)|\w+\.connect\(\w+\)|Callable|RefCounted|NOTIFICATION_APPLICATION_`)
 	uids := map[string]string{}
 	for name, content := range files {
 		if path.Ext(name) != ".gd" {
@@ -236,6 +237,9 @@ func TestGodot4ReadsTheClient(t *testing.T) {
 		}
 		if found := old.Find(content); found != nil {
 			t.Errorf("%s has %q, which Godot 4 does not know", name, found)
+		}
+		if found := now.Find(three[name]); found != nil && name != "engine.gd" {
+			t.Errorf("%s has %q, which Godot 3 does not know", name, found)
 		}
 		uid := string(files[name+".uid"])
 		if !regexp.MustCompile(`^uid://[a-y0-8]+\n$`).MatchString(uid) || uids[uid] != "" {

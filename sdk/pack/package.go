@@ -25,6 +25,7 @@ type source struct {
 	from, to string
 	rename   [2]string // the ends of names before and after
 	without  []string  // names
+	spell    func(text []byte) []byte
 }
 
 var packages = []bundle{
@@ -46,18 +47,23 @@ var packages = []bundle{
 			without: []string{"curl.cc", "udp.cc"}, // Unreal's HTTP and sockets send
 		},
 	}},
-	{name: "godot3", file: "matchmaker-godot3-VERSION.zip", folder: "addons/matchmaker/", from: godot("godot3")},
 	{
-		name: "godot4", file: "matchmaker-godot4-VERSION.zip", folder: "addons/matchmaker/", from: godot("godot4"),
+		name: "godot3", file: "matchmaker-godot3-VERSION.zip", folder: "addons/matchmaker/",
+		from: godot("godot3", forGodot3),
+	},
+	{
+		name: "godot4", file: "matchmaker-godot4-VERSION.zip", folder: "addons/matchmaker/", from: godot("godot4", nil),
 		companions: uids,
 	},
 }
 
-// godot are the sources for a version of Godot: the client, which all versions read, and what differs.
-func godot(version string) []source {
+// godot are the sources for a version of Godot: the client, which all versions read, the addon, which is written for
+// Godot 4, and what differs.
+func godot(version string, spell func([]byte) []byte) []source {
 	return []source{
 		{from: "LICENSE", to: "LICENSE"}, {from: "sdk/godot/README.md", to: "README.md"},
-		{from: "sdk/godot/client", to: "client"}, {from: "sdk/godot/" + version, to: "."},
+		{from: "sdk/godot/client", to: "client"}, {from: "sdk/godot/addon", to: ".", spell: spell},
+		{from: "sdk/godot/" + version, to: "."},
 	}
 }
 
@@ -90,6 +96,9 @@ func (p bundle) files(root, version string) (map[string][]byte, error) {
 			to := path.Join(s.to, filepath.ToSlash(below))
 			if before, ok := strings.CutSuffix(to, s.rename[0]); ok {
 				to = before + s.rename[1]
+			}
+			if s.spell != nil {
+				content = s.spell(content)
 			}
 			if manifest(to) {
 				content = bytes.ReplaceAll(content, []byte(sourceVersion), []byte(version))

@@ -1,7 +1,9 @@
 package beacon_test
 
 import (
+	"cmp"
 	"flag"
+	"fmt"
 	"net"
 	"net/netip"
 	"os"
@@ -17,25 +19,33 @@ import (
 )
 
 var (
-	delay = flag.Bool("delay", false, "measure beside delays that are set")
-	netem = flag.Bool("netem", false, "set the delays of this network namespace's loopback with tc")
+	delay  = flag.Bool("delay", false, "measure beside delays that are set")
+	shaper = flag.String("shaper", "", "what delays in this network namespace: netem or tbf")
 )
 
+// Bytes on the loopback of a greeting and of the question after it: what a beacon measures is how long these take.
+const measured = (48 + 42) + (beacon.QuestionSize + 42)
+
 // What a beacon measures is at most a millisecond beside the delay of the network, in the median of five medians. The
-// delay is netem's, in a network namespace of the test's own. A kernel without netem has a relay instead.
+// delay is tc's, in a network namespace of the test's own: netem's, or where the kernel has none a token bucket's with
+// room for one datagram. Without both a relay delays.
 func TestDelay(t *testing.T) {
 	if !*delay {
 		t.Skip("this is part of make check PART=delay")
 	}
-	if !*netem {
-		text, err := elsewhere(t, "tc", "qdisc", "add", "dev", "lo", "root", "netem", "delay", "1ms")
-		if err == nil {
-			text, err := elsewhere(t, os.Args[0], "-test.run=^TestDelay$", "-test.v", "-delay", "-netem")
+	if *shaper == "" {
+		for _, name := range []string{"netem", "tbf"} {
+			text, err := elsewhere(t, "tc", shape(name, time.Millisecond)...)
+			if err != nil {
+				t.Logf("no %s: %v: %s", name, err, text)
+				continue
+			}
+			text, err = elsewhere(t, os.Args[0], "-test.run=^TestDelay$", "-test.v", "-delay", "-shaper", name)
 			t.Logf("%s", text)
 			must(t, err)
 			return
 		}
-		t.Logf("no netem: a relay delays instead (%v: %s)", err, text)
+		t.Log("no tc: a relay delays instead")
 	}
 	// What else this machine does is no delay of the network: all threads go before it, where that is allowed.
 	chrt := exec.CommandContext(t.Context(), "chrt", "--all-tasks", "--fifo", "--pid", "1", strconv.Itoa(os.Getpid()))
@@ -45,9 +55,9 @@ func TestDelay(t *testing.T) {
 	r := start(t, func(*beacon.Options) {})
 	for _, oneWay := range []time.Duration{5 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond} {
 		region := client.Region{Name: "eu", Protocol: "beacon", UDP: r.Addr().String()}
-		if *netem {
+		if *shaper != "" {
 			command(t, "ip", "link", "set", "lo", "up")
-			command(t, "tc", "qdisc", "replace", "dev", "lo", "root", "netem", "delay", oneWay.String())
+			command(t, "tc", shape(*shaper, oneWay)...)
 		} else {
 			region.UDP = relay(t, r.Addr(), oneWay)
 		}
@@ -59,11 +69,21 @@ func TestDelay(t *testing.T) {
 		}
 		slices.Sort(medians)
 		off := medians[2] - 2*oneWay
-		t.Logf("delay %v: medians %v, off by %v", 2*oneWay, medians, off)
+		t.Logf("%s: delay %v: medians %v, off by %v", cmp.Or(*shaper, "relay"), 2*oneWay, medians, off)
 		if off.Abs() > time.Millisecond {
 			t.Errorf("delay %v: off by %v", 2*oneWay, off)
 		}
 	}
+}
+
+// shape are the arguments of tc that delay each datagram, or that let what is measured take as long both ways.
+func shape(name string, oneWay time.Duration) []string {
+	args := []string{"qdisc", "replace", "dev", "lo", "root", name}
+	if name == "netem" {
+		return append(args, "delay", oneWay.String())
+	}
+	rate := fmt.Sprintf("%.0fbit", 8*measured/(2*oneWay).Seconds())
+	return append(args, "rate", rate, "burst", "200", "latency", "10s")
 }
 
 // elsewhere runs a command in a network namespace of its own.

@@ -19,8 +19,10 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/pkg/client/clienttest"
 	"matchmaker.dev/pkg/matchfn"
 )
 

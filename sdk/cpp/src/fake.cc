@@ -295,7 +295,7 @@ struct FakeService::State {
       for (const auto& t : tickets) {
         if (!key.empty() && t->key == key) return {201, Json::object().set("id", t->api.id), {}, ""};
       }
-      if (waits(c.player) != nullptr) return refuse(409, "alreadySearching");
+      if (waits(c.player) != nullptr) return refuse(409, "playerHasTicket");
       return {201, Json::object().set("id", create({c.player}, body, key).api.id), {}, ""};
     }
     if (!asked("key").empty() || !asked("player").empty()) {
@@ -315,7 +315,7 @@ struct FakeService::State {
         return {204, {}, {}, ""};
       }
       if (method == "GET") return {200, shown(*t), {}, ""};
-      if (t->api.assignment && asked("unlessAssigned") == "true") return refuse(409, "alreadyAssigned");
+      if (t->api.assignment && asked("unlessAssigned") == "true") return refuse(409, "ticketMatched");
       end(*t, "deleted");
       return {200, Json::object(), {}, ""};
     }

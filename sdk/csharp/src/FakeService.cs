@@ -262,7 +262,7 @@ namespace Matchmaking
                     return busy;
                 }
                 var ticket = tickets.FirstOrDefault(t => same != null && t.Key == same);
-                if (ticket == null && TicketsOf(new[] { c.Player }).Count > 0) return Refuse(409, "alreadySearching");
+                if (ticket == null && TicketsOf(new[] { c.Player }).Count > 0) return Refuse(409, "playerHasTicket");
                 ticket = ticket ?? Create(new List<string> { c.Player }, body, same);
                 return new Answer { Status = 201, Body = Json.Object().Set("id", ticket.Api.Id) };
             }
@@ -284,7 +284,7 @@ namespace Matchmaking
                 return new Answer { Status = 204 };
             }
             if (c.Request.Method == "GET") return new Answer { Body = Shown(of) };
-            if (of.Api.Assignment != null && query.ContainsKey("unlessAssigned")) return Refuse(409, "alreadyAssigned");
+            if (of.Api.Assignment != null && query.ContainsKey("unlessAssigned")) return Refuse(409, "ticketMatched");
             End(of, "deleted");
             return new Answer { Body = Json.Object() };
         }
