@@ -93,7 +93,6 @@ func TestMatchIsWhatItsEventsAndTicketsSay(t *testing.T) {
 func TestMatchShowsItsTicketsAndOdds(t *testing.T) {
 	w := start(t, nil)
 	rule := &pb.RatingRule{Name: "elo", Model: "plackettLuce", Mean: 25, Deviation: 8, Beta: 4, Tau: 0.1}
-	must(t, w.store.PutSettings(t.Context(), "demo", &pb.ProjectSettings{Ratings: []*pb.RatingRule{rule}}, 0))
 	now := w.store.Now()
 	names := []string{"elo", "elo.sigma"}
 	ada, bob := state.NewID(now), state.NewID(now.Add(time.Millisecond))
@@ -106,6 +105,7 @@ func TestMatchShowsItsTicketsAndOdds(t *testing.T) {
 		one.Id, one.Created = id, now.UnixMilli()
 		must(t, w.store.Creator(nil).Create(t.Context(), "demo", one))
 	}
+	must(t, w.store.PutSettings(t.Context(), "demo", &pb.ProjectSettings{Ratings: []*pb.RatingRule{rule}}, 0))
 	type match struct {
 		Teams []struct {
 			Odds    map[string]float64
