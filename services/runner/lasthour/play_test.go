@@ -182,6 +182,15 @@ func TestPlayersDoNotMeetThemselves(t *testing.T) {
 	if n := matches(); n != 1 {
 		t.Errorf("%d matches with another player", n)
 	}
+	// The function may not look: its proposal is refused.
+	waits := &side{waiting: map[string]*ticket{"a": {players: []string{"1"}}, "b": {players: []string{"2", "1"}},
+		"c": {players: []string{"3"}}}}
+	for with, claimable := range map[string]bool{"b": false, "c": true, "d": false} {
+		c := &cycle.Candidate{Proposal: &pb.Proposal{Compare: true}, Tickets: []string{"a", with}}
+		if waits.Claimable(c) != claimable {
+			t.Errorf("with %s: it is claimable or not", with)
+		}
+	}
 }
 
 // What is kept names no player and no longer than an hour, and is bounded.
