@@ -196,7 +196,7 @@ func (c FunctionTest) Run(ctx context.Context, t *Terminal) error {
 		return err
 	}
 	if c.Capture != "" {
-		return c.inSandbox(t, func(box *sandbox.Supervisor) error { return c.replay(ctx, t, box, module) })
+		return t.inSandbox(c.limits(), func(box *sandbox.Supervisor) error { return c.replay(ctx, t, box, module) })
 	}
 	config, err := c.config(t)
 	if err != nil {
@@ -216,13 +216,17 @@ func (c FunctionTest) Run(ctx context.Context, t *Terminal) error {
 			return fmt.Errorf("--explain: there is no ticket %q", id)
 		}
 	}
-	return c.inSandbox(t, func(box *sandbox.Supervisor) error {
+	return t.inSandbox(c.limits(), func(box *sandbox.Supervisor) error {
 		return c.run(ctx, t, box, &trial{module, config, tickets, backfills, now})
 	})
 }
 
+func (c FunctionTest) limits() sandbox.Limits {
+	return sandbox.Limits{Memory: c.Memory << 20, Run: c.Deadline}
+}
+
 // inSandbox runs something with a sandbox of its own.
-func (c FunctionTest) inSandbox(t *Terminal, with func(*sandbox.Supervisor) error) (err error) {
+func (t *Terminal) inSandbox(limits sandbox.Limits, with func(*sandbox.Supervisor) error) (err error) {
 	dir, err := os.MkdirTemp("", "mm")
 	if err != nil {
 		return err
@@ -230,7 +234,7 @@ func (c FunctionTest) inSandbox(t *Terminal, with func(*sandbox.Supervisor) erro
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	box, err := sandbox.New(sandbox.Options{
 		Dir: filepath.Join(dir, "sandbox"), Code: sandbox.UserCode(), Binary: t.Binary, Log: slog.New(slog.DiscardHandler),
-		Limits: sandbox.Limits{Memory: c.Memory << 20, Run: c.Deadline},
+		Limits: limits,
 	})
 	if err != nil {
 		return err

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -80,7 +78,14 @@ func (c Simulate) Run(ctx Untimed, t *Terminal) (err error) {
 	if len(scenarios) == 2 && scenarios[0].Name == scenarios[1].Name {
 		scenarios[1].Name += " (2)"
 	}
-	results, none, err := c.simulate(ctx, t, scenarios)
+	var results []*simulation.Result
+	var none error
+	// The machine may be busy, and no other run waits.
+	limits := sandbox.Limits{Memory: c.Memory << 20, Run: time.Minute, Start: time.Minute, Compile: 5 * time.Minute}
+	err = t.inSandbox(limits, func(box *sandbox.Supervisor) (err error) {
+		results, none, err = c.simulate(ctx, t, box, scenarios)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -103,22 +108,8 @@ func (c Simulate) Run(ctx Untimed, t *Terminal) (err error) {
 
 // simulate simulates scenarios beside each other. none says of each without a match why it has none.
 func (c Simulate) simulate(
-	ctx context.Context, t *Terminal, scenarios []*simulation.Scenario,
+	ctx context.Context, t *Terminal, box *sandbox.Supervisor, scenarios []*simulation.Scenario,
 ) (results []*simulation.Result, none, err error) {
-	dir, err := os.MkdirTemp("", "mm")
-	if err != nil {
-		return nil, nil, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	box, err := sandbox.New(sandbox.Options{
-		Dir: filepath.Join(dir, "sandbox"), Code: sandbox.UserCode(), Binary: t.Binary, Log: slog.New(slog.DiscardHandler),
-		// The machine may be busy, and no other run waits.
-		Limits: sandbox.Limits{Memory: c.Memory << 20, Run: time.Minute, Start: time.Minute, Compile: 5 * time.Minute},
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	defer box.Close()
 	setMessage, stop := t.Progress("simulating")
 	defer stop()
 	results = make([]*simulation.Result, len(scenarios))

@@ -38,8 +38,8 @@ func TestFunctionGetsWhatChanged(t *testing.T) {
 // line is tickets that come one after the other.
 type line struct{ tickets []*population.Arrival }
 
-func (l *line) come(at time.Duration, skill float64) {
-	l.tickets = append(l.tickets, &population.Arrival{At: at, Ticket: &pb.Ticket{
+func (l *line) come(at time.Duration, skill float64, queues ...string) {
+	l.tickets = append(l.tickets, &population.Arrival{At: at, Ticket: &pb.Ticket{Queues: queues,
 		Owner: strconv.Itoa(len(l.tickets)), AttributeNames: []string{"skill"}, AttributeValues: []float64{skill}}})
 }
 

@@ -15,23 +15,17 @@ func (w *world) Claimable(c *cycle.Candidate) bool {
 	if !w.fillable(c) {
 		return false
 	}
-	players := map[string]bool{}
 	for _, id := range c.Tickets {
-		t := w.tickets[id]
-		if t == nil || !t.waits {
+		if t := w.tickets[id]; t == nil || !t.waits {
 			return false
 		}
-		if !c.GetCompare() {
-			continue
-		}
-		for _, p := range t.players() {
-			if players[p.GetId()] {
-				return false
-			}
-			players[p.GetId()] = true
-		}
 	}
-	return true
+	return cycle.Apart(c, func(id string) (ids []string) {
+		for _, p := range w.tickets[id].players() {
+			ids = append(ids, p.GetId())
+		}
+		return ids
+	})
 }
 
 // match is a match whose tickets are claimed.

@@ -226,7 +226,7 @@ func (w *world) arrive(a *comer) {
 	w.wait(t)
 	w.largest = max(w.largest, w.Index.Len())
 	r.Largest = max(r.Largest, w.largest)
-	w.Touch()
+	w.Touch(cycle.QueuesOf(a.Ticket)...)
 }
 
 // wait lets a ticket wait, or wait again.

@@ -648,7 +648,8 @@ type EventTeam struct {
 	Tickets int    `json:"tickets"`
 }
 
-// Arrival: A ticket that was created. Properties are absent if there are none, or the request did not ask for them.
+// Arrival: A ticket that was created. Properties are absent if there are none, if the request did not ask for them,
+// or, in a match, if the caller's role does not see them.
 type Arrival struct {
 	Attributes map[string]float64 `json:"attributes"`
 	// Values that only match functions understand, as canonical Base64 with padding. At most 64, with names of at most
@@ -825,8 +826,11 @@ type Standing struct {
 
 // MatchTeam: A team of a match. A match without teams has one, without a name.
 type MatchTeam struct {
-	Name    string        `json:"name,omitzero"`
-	Tickets []MatchTicket `json:"tickets"`
+	Name string `json:"name,omitzero"`
+	// How likely the team is to win, by each rating that all players of the match have, as long as their tickets are
+	// there.
+	Odds    map[string]float64 `json:"odds,omitzero"`
+	Tickets []MatchTicket      `json:"tickets"`
 }
 
 // MatchTicket: A ticket of a match.
@@ -836,6 +840,7 @@ type MatchTicket struct {
 	Waited *float64 `json:"waited,omitzero"`
 	// As long as the ticket is there, and of 256 tickets at most.
 	Players []string `json:"players,omitzero"`
+	Arrival *Arrival `json:"arrival,omitzero"`
 }
 
 // MatchServer: As far as it is known.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"maps"
-	"net/http"
 	"sync"
 	"time"
 
@@ -16,9 +15,8 @@ const maxCached = 256
 
 // cache keeps answers of the API for a moment. Those with the same token share them.
 type cache struct {
-	mu     sync.Mutex
-	all    map[cacheKey]*cached
-	shared http.Client
+	mu  sync.Mutex
+	all map[cacheKey]*cached
 }
 
 type cacheKey struct {
@@ -31,17 +29,6 @@ type cached struct {
 	until time.Time
 	value any
 	err   error
-}
-
-// http is the one client for all requests to the API. It follows no redirects.
-func (c *cache) http() *http.Client {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.shared.CheckRedirect == nil {
-		c.shared.Transport = &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: 30 * time.Second}
-		c.shared.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	}
-	return &c.shared
 }
 
 func (c *cache) of(key cacheKey, now time.Time) *cached {

@@ -45,8 +45,7 @@ type configPage struct {
 	Changes  []changeRow
 	From, To string
 	Diff     []difference
-	// Checked is what a check of the text said.
-	Edit bool
+	Edit     bool
 }
 
 type changeRow struct {
@@ -97,7 +96,7 @@ func loadConfig(ctx context.Context, v *view) (any, error) {
 	default:
 		p.Config, p.ETag, p.Text = &stored.Config, stored.ETag, indented(stored.JSON)
 		if tried != nil {
-			p.Text, p.ETag = editable(tried, stored), cmp.Or(v.QueryParam("etag"), stored.ETag)
+			p.Text, p.ETag = indented(tried.Tried), cmp.Or(v.QueryParam("etag"), stored.ETag)
 		}
 	}
 	for i, c := range changes {
@@ -141,7 +140,7 @@ func indented(text json.RawMessage) string {
 // difference is a value that differs between two configs. Before or After is empty where there is none.
 type difference struct{ Path, Before, After string }
 
-// differencesOf lists what differs between two documents, by path. Keys of hosting are masked where they are stored.
+// differencesOf lists what differs between two documents, by path. A mask stands for the key of hosting that is stored.
 func differencesOf(before, after json.RawMessage) ([]difference, error) {
 	values := [2]map[string]string{{}, {}}
 	for i, text := range []json.RawMessage{before, after} {
@@ -167,13 +166,18 @@ func differencesOf(before, after json.RawMessage) ([]difference, error) {
 			differences = append(differences, difference{path, "", is})
 		}
 	}
-	for i := range differences {
-		if d := &differences[i]; strings.EqualFold(d.Path, "hosting.Secret") || strings.EqualFold(d.Path, "hosting.Access") {
+	kept := differences[:0]
+	for _, d := range differences {
+		if strings.EqualFold(d.Path, "hosting.Secret") || strings.EqualFold(d.Path, "hosting.Access") {
+			if d.After == strconv.Quote(client.Masked) {
+				continue
+			}
 			d.Before, d.After = hidden(d.Before), hidden(d.After)
 		}
+		kept = append(kept, d)
 	}
-	slices.SortFunc(differences, func(a, b difference) int { return strings.Compare(a.Path, b.Path) })
-	return differences, nil
+	slices.SortFunc(kept, func(a, b difference) int { return strings.Compare(a.Path, b.Path) })
+	return kept, nil
 }
 
 // hidden stands for a key of hosting.

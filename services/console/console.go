@@ -21,6 +21,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/internal/edge/openapi"
 	"matchmaker.dev/services/internal/edge/stream"
 	"matchmaker.dev/services/internal/edge/web"
 	"matchmaker.dev/services/internal/observe/telemetry"
@@ -61,6 +62,7 @@ type service struct {
 	sessions  *sessions
 	pages     pageSet
 	cache     cache
+	requests  http.Client // to the API
 	streams   *stream.Streams
 	providers providers
 	stopped   chan struct{}
@@ -73,7 +75,9 @@ type service struct {
 // New makes the console.
 func New(o Options) (app.Part, error) {
 	s := &service{Options: o, stopped: make(chan struct{}), protect: http.NewCrossOriginProtection(),
-		providers: providers{places: make(chan struct{}, maxExchanges)}}
+		providers: providers{places: make(chan struct{}, maxExchanges)},
+		requests: http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: 30 * time.Second},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 	var err error
 	if s.sessions, err = newSessions(o.Settings, o.Now); err != nil {
 		return app.Part{}, err
@@ -103,6 +107,7 @@ func (s *service) routes(e *echo.Echo) {
 	e.GET(root, s.enter, secure)
 	e.GET(root+"/", s.enter, secure)
 	e.GET(root+"/-/asset/:name", s.asset, secure)
+	e.GET(root+"/-"+openapi.Path, s.schema, secure)
 	e.GET(root+"/-/login", s.login, secure)
 	e.POST(root+"/-/login", s.logIn, secure)
 	e.GET(root+"/-/provider", s.begin, secure)
@@ -134,6 +139,19 @@ func (s *service) asset(c echo.Context) error {
 	kinds := map[string]string{".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 	c.Response().Header().Set(echo.HeaderCacheControl, "max-age=3600")
 	return c.Blob(http.StatusOK, kinds[path.Ext(c.Param("name"))]+"; charset=utf-8", text)
+}
+
+// document is the description of the API.
+var document = sync.OnceValues(openapi.JSON)
+
+// schema answers it: the editor of configs has its help from there.
+func (s *service) schema(c echo.Context) error {
+	text, err := document()
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set(echo.HeaderCacheControl, "max-age=3600")
+	return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, text)
 }
 
 // enter answers the console's first address.
@@ -232,7 +250,7 @@ func (s *service) open(c echo.Context) (*view, error) {
 // connect returns a client with the rights of a session. What fails is told at once: people reload pages.
 func (s *service) connect(one session) (*client.Client, error) {
 	return client.New(client.Options{URL: s.API(), Project: one.Project, Token: client.StaticToken(one.Token),
-		UserAgent: "matchmaker-console", HTTP: s.cache.http(),
+		UserAgent: "matchmaker-console", HTTP: &s.requests,
 		Retry: client.Retry{Attempts: 1, Reconnects: 1, MaxWait: time.Second}})
 }
 

@@ -80,7 +80,12 @@ func answers() map[string]any {
 		"/matches/report": object("since", now, "until", now, "rows", []any{row}),
 		"/matches/" + ticketID: object("id", ticketID, "state", "assigned", "upload", 3, "config", hostile,
 			"created", now, "players", 1,
-			"teams", []any{object("name", hostile, "tickets", []any{object("id", ticketID, "players", []any{hostile})})},
+			"teams", []any{object("name", hostile, "odds", object(hostile, 0.6), "tickets", []any{object("id", ticketID,
+				"players", []any{hostile}, "arrival", object("attributes", object(hostile, 5), "properties",
+					object(hostile, []byte(`{"eu":20}`)), "players", []any{object("id", hostile)}))})},
+			"result", object("reported", now, "corrections", 1, "teams", []any{object("name", hostile, "rank", 1, "score", 3,
+				"players", []any{object("id", hostile, "left", 60)})}, "ratings", []any{object("player", hostile, "rating",
+				hostile, "before", 20, "mean", 21)}),
 			"server", object("connection", hostile), "measures", object(hostile, 1)),
 		"/tickets/" + ticketID + "/explanation": object("id", ticketID, "state", "waiting", "players", 1, "queues",
 			[]any{hostile}, "unservedQueues", []any{hostile}, "configs", []any{object("config", hostile, "function", hostile,
@@ -204,6 +209,18 @@ func TestNamesAreEscaped(t *testing.T) {
 		}
 		if strings.Contains(body, " style=") || strings.Contains(body, " onclick=") {
 			t.Errorf("%s has what the policy refuses", page)
+		}
+	}
+}
+
+// A match shows who plays, with what they brought and their odds, and its result.
+func TestMatch(t *testing.T) {
+	s := start(t, true)
+	_, _, body := ask(t, http.MethodGet, s.URL+"/console/demo/match?id="+ticketID, nil)
+	for _, want := range []string{"wins with 60 %", "<b>eu 20</b>", "after 60 s", `<td class="n">21</td>`,
+		"corrected 1 time"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page lacks %q", want)
 		}
 	}
 }

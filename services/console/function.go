@@ -58,7 +58,7 @@ func loadFunction(ctx context.Context, v *view) (any, error) {
 // functionActions are what the page of a function does.
 func functionActions() map[string]action {
 	named := func(title, text, button string,
-		run func(context.Context, *client.Client, string, int64) (*client.Function, error), done string) action {
+		run func(*client.Client, context.Context, string, int64) (*client.Function, error), done string) action {
 		return action{
 			ask: func(_ context.Context, v *view) (*question, error) {
 				version, err := v.versionIn()
@@ -72,40 +72,31 @@ func functionActions() map[string]action {
 				if err != nil {
 					return "", err
 				}
-				_, err = run(ctx, v.API, v.FormValue("name"), version)
+				_, err = run(v.API, ctx, v.FormValue("name"), version)
 				return v.link("function", "name", v.FormValue("name"), "done", done), err
 			},
 		}
 	}
 	return map[string]action{
 		"rollback": named("Let {name} run upload {version}?", "It is checked again, and takes over as an upload does. The "+
-			"upload before goes on until then.", "Let it run",
-			func(ctx context.Context, c *client.Client, name string, version int64) (*client.Function, error) {
-				return c.RollbackFunction(ctx, name, version)
-			}, "That upload takes over as soon as it runs."),
+			"upload before goes on until then.", "Let it run", (*client.Client).RollbackFunction,
+			"That upload takes over as soon as it runs."),
 		"shadow": named("Let upload {version} of {name} run in the shadow?", "It gets the same runs as far as there is room."+
-			" Nobody is matched by it.", "Run it in the shadow",
-			func(ctx context.Context, c *client.Client, name string, version int64) (*client.Function, error) {
-				return c.ShadowFunction(ctx, name, version)
-			}, "The shadow has begun."),
+			" No match is made by it.", "Run it in the shadow", (*client.Client).ShadowFunction, "The shadow has begun."),
 		"endshadow": named("End the shadow of {name}?", "What was compared is forgotten.", "End it",
-			func(ctx context.Context, c *client.Client, name string, _ int64) (*client.Function, error) {
-				return c.ShadowFunction(ctx, name, 0)
-			}, "The shadow has ended."),
+			(*client.Client).ShadowFunction, "The shadow has ended."), // its form has the version 0
 		"canary": named("Let upload {version} of {name} be the canary?", "It makes the matches of one in ten blocks of five "+
 			"minutes, for 20 hours. It ends by itself if its runs fail that the other upload passes.", "Begin the canary",
-			func(ctx context.Context, c *client.Client, name string, version int64) (*client.Function, error) {
+			func(c *client.Client, ctx context.Context, name string, version int64) (*client.Function, error) {
 				return c.CanaryFunction(ctx, name, client.CanaryRequest{Version: version, BlockSeconds: 300, Percent: 10,
 					DeadlineSeconds: 20 * 3600})
 			}, "The canary has begun."),
 		"endcanary": named("End the canary of {name}?", "The upload that runs for the others runs for all.", "End it",
-			func(ctx context.Context, c *client.Client, name string, _ int64) (*client.Function, error) {
+			func(c *client.Client, ctx context.Context, name string, _ int64) (*client.Function, error) {
 				return c.CanaryFunction(ctx, name, client.CanaryRequest{})
 			}, "The canary has ended."),
 		"promote": named("Let upload {version} of {name} run for all?", "It takes over as an upload does.", "Promote it",
-			func(ctx context.Context, c *client.Client, name string, version int64) (*client.Function, error) {
-				return c.PromoteFunction(ctx, name, version)
-			}, "That upload takes over as soon as it runs."),
+			(*client.Client).PromoteFunction, "That upload takes over as soon as it runs."),
 		"delete": {
 			ask: func(ctx context.Context, v *view) (*question, error) {
 				name := v.FormValue("name")

@@ -53,6 +53,9 @@ type alert struct {
 // queueRow is a queue as it is now.
 type queueRow struct {
 	client.Queue
+	// Fails is the share of the runs that fail, of the worst function, and Lacking how many matches got no server.
+	Fails     float64
+	Lacking   int
 	PerMinute float64
 	P50, P90  float64
 	Spark     string
@@ -236,40 +239,53 @@ func loadNow(ctx context.Context, v *view) (any, error) {
 	n.Waits = timePlot("How long tickets waited until their match, for the last "+back, since, until, seconds,
 		line{"90 %", "two", slots(series, since, until, waitAt(p90), nil)},
 		line{"half", "one", slots(series, since, until, waitAt(p50), nil)})
-	n.addQueues(v, list, byQueue, byBoth, since, until)
 	events, err := v.events(ctx, client.EventQuery{Kinds: []string{"full", "failed"}, Since: until.Add(-recentTime)})
 	if err := v.note("Whether servers lack is not known", err); err != nil {
 		return nil, err
 	}
-	n.addAlerts(v, events)
+	n.Lacking = len(events)
+	n.addQueues(v, list, byQueue, byBoth, since, until, events)
+	n.addAlerts(v)
 	return n, nil
 }
 
 func number1(f float64) string { return number(f) }
 
 // addQueues adds a row for each queue.
-func (n *now) addQueues(v *view, list *client.QueueList, recent, series *client.MatchReport, since, until time.Time) {
+func (n *now) addQueues(v *view, list *client.QueueList, recent, series *client.MatchReport, since, until time.Time,
+	events []client.Event) {
 	rows := map[string]*queueRow{}
+	of := func(name string) *queueRow {
+		if rows[name] == nil {
+			rows[name] = &queueRow{Queue: client.Queue{Queue: name}}
+		}
+		return rows[name]
+	}
 	if list != nil {
 		n.Known, n.Tickets = true, list.Tickets
 		for _, q := range list.Queues {
-			rows[q.Queue] = &queueRow{Queue: q}
+			of(q.Queue).Queue = q
 			n.Players, n.Oldest = n.Players+q.Players, max(n.Oldest, q.Oldest)
 		}
-	} else {
-		for _, c := range n.Configs {
-			if rows[c.Queue] == nil {
-				rows[c.Queue] = &queueRow{Queue: client.Queue{Queue: c.Queue}}
+	}
+	for _, c := range n.Configs {
+		q := of(c.Queue)
+		if list == nil {
+			q.Configs = append(q.Configs, c.ID)
+		}
+		for _, f := range n.Functions {
+			if f.Name == c.Function && f.Health != nil {
+				q.Fails = max(q.Fails, f.Health.FailedShare)
 			}
-			rows[c.Queue].Configs = append(rows[c.Queue].Configs, c.ID)
+		}
+		for _, e := range events {
+			if e.Config == c.ID {
+				q.Lacking++
+			}
 		}
 	}
 	for _, one := range recent.Rows {
-		q := rows[one.Queue]
-		if q == nil {
-			q = &queueRow{Queue: client.Queue{Queue: one.Queue}}
-			rows[one.Queue] = q
-		}
+		q := of(one.Queue)
 		q.PerMinute = perMinute(one.Matches, recent)
 		if m, ok := measureOf(one, "wait", ""); ok {
 			q.P50, q.P90 = m.P50, m.P90
@@ -293,7 +309,7 @@ func (v *view) queueLink(name string) string {
 }
 
 // addAlerts adds what should be looked at.
-func (n *now) addAlerts(v *view, events []client.Event) {
+func (n *now) addAlerts(v *view) {
 	add := func(a alert) { n.Alerts = append(n.Alerts, a) }
 	for _, q := range n.Queues {
 		name := "The queue " + q.Queue.Queue
@@ -330,11 +346,6 @@ func (n *now) addAlerts(v *view, events []client.Event) {
 		if !functions[c.Function] {
 			add(alert{true, fmt.Sprintf("The config %s names the function %s, which is not uploaded.", c.ID, c.Function),
 				"Upload the function, or name another one in the config.", v.link("config", "id", c.ID), "The config"})
-		}
-	}
-	for _, e := range events {
-		if e.Kind == "full" || e.Kind == "failed" {
-			n.Lacking++
 		}
 	}
 	if n.Lacking > 0 {

@@ -182,20 +182,20 @@ func (q *quality) fill(ctx context.Context, v *view, after, before client.MatchR
 			return err
 		}
 		for _, row := range r.Rows {
-			was[q.nameOf(row)] = row
+			was[nameOf(q.By, row)] = row
 		}
 	}
 	q.Low, q.High = math.Inf(1), math.Inf(-1)
 	see := func(m client.Measure) { q.Low, q.High = min(q.Low, m.P10), max(q.High, m.P90) }
 	for _, row := range now.Rows {
 		if row.Outcomes != nil {
-			q.Outcomes = append(q.Outcomes, qualityOutcome{q.nameOf(row), row.Outcomes})
+			q.Outcomes = append(q.Outcomes, qualityOutcome{nameOf(q.By, row), row.Outcomes})
 		}
 		m, ok := measureOf(row, kind, name)
 		if !ok {
 			continue
 		}
-		one := qualityRow{Name: q.nameOf(row), Matches: row.Matches, Measure: m}
+		one := qualityRow{Name: nameOf(q.By, row), Matches: row.Matches, Measure: m}
 		see(m)
 		if old, ok := was[one.Name]; ok {
 			one.Before = old.Matches
@@ -241,10 +241,10 @@ func (q *quality) Signed(value float64) string {
 	return "±0"
 }
 
-// nameOf is what the rows are divided by.
-func (q *quality) nameOf(row client.MatchReportRow) string {
+// nameOf is the name of a row by what rows are divided by.
+func nameOf(by string, row client.MatchReportRow) string {
 	name := ""
-	switch q.By {
+	switch by {
 	case "queue":
 		name = row.Queue
 	case "config":

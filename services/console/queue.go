@@ -28,6 +28,14 @@ type queuePage struct {
 	Matches  *plot
 	WaitPlot *plot
 	WhatIf   *whatIf
+	// Parts are the matches of each region, and of each size of the largest party.
+	Parts []queuePart
+}
+
+type queuePart struct {
+	By, Name     string
+	Matches      int64
+	Wait, Spread client.Measure
 }
 
 func loadQueue(ctx context.Context, v *view) (any, error) {
@@ -79,7 +87,26 @@ func loadQueue(ctx context.Context, v *view) (any, error) {
 	if page != nil {
 		q.sample(v, page)
 	}
-	return q, nil
+	return q, q.divide(ctx, v, since)
+}
+
+// divide adds the matches by region and party.
+func (q *queuePage) divide(ctx context.Context, v *view, since time.Time) error {
+	for _, by := range []string{"region", "party"} {
+		r, err := v.report(ctx, client.MatchReportQuery{Since: since, By: []string{"queue", by}})
+		if err != nil {
+			return err
+		}
+		for _, row := range r.Rows {
+			if row.Queue == q.Name {
+				part := queuePart{By: by, Name: nameOf(by, row), Matches: row.Matches}
+				part.Wait, _ = measureOf(row, "wait", "")
+				part.Spread, _ = measureOf(row, "spread", q.Attribute)
+				q.Parts = append(q.Parts, part)
+			}
+		}
+	}
+	return nil
 }
 
 // sample draws the waiting tickets.

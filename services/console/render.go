@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"matchmaker.dev/pkg/client"
 )
@@ -125,7 +126,7 @@ func functions() template.FuncMap {
 			}
 			return text + " " + word + "s"
 		},
-		"event": eventText, "filter": filterSpan,
+		"event": eventText, "filter": filterSpan, "words": words,
 		"queue": func(name string) string {
 			if name == "" {
 				return "no queue"
@@ -219,6 +220,14 @@ func size(n any) string {
 		f /= 1024
 	}
 	return number(f) + " GiB"
+}
+
+// words writes a property, most of which are JSON, for people.
+func words(property []byte) string {
+	if !utf8.Valid(property) || len(property) > 200 {
+		return size(len(property))
+	}
+	return strings.NewReplacer(`"`, "", "[", "", "]", "", "{", "", "}", "", ",", ", ", ":", " ").Replace(string(property))
 }
 
 // eventText says what an event is.

@@ -73,14 +73,6 @@ func (s *sessions) read(c echo.Context) (one session, ok bool) {
 	return one, ok && s.now().Before(one.Until)
 }
 
-// write sets the cookie of a session. For the zero session it removes the cookie.
-func (s *sessions) write(c echo.Context, one session) error {
-	if one.Token == "" {
-		return s.put(c, cookieName, purpose, nil, time.Time{})
-	}
-	return s.put(c, cookieName, purpose, one, one.Until)
-}
-
 // csrf is what a form of a session has, and no other site knows. The subject of the token tells sessions apart: the API
 // verifies it, this does not.
 func (s *sessions) csrf(one session) string {
@@ -173,7 +165,7 @@ func (s *service) enterWith(c echo.Context, one session, to string) error {
 	if err != nil {
 		return s.showLogin(c, http.StatusBadGateway, reasonOf(err))
 	}
-	if err := s.sessions.write(c, one); err != nil {
+	if err := s.sessions.put(c, cookieName, purpose, one, one.Until); err != nil {
 		return err
 	}
 	return c.Redirect(http.StatusSeeOther, returnTo(to, one.Project))
@@ -195,7 +187,7 @@ func (s *service) logOut(c echo.Context) error {
 			return err
 		}
 	}
-	if err := s.sessions.write(c, session{}); err != nil {
+	if err := s.sessions.put(c, cookieName, purpose, nil, time.Time{}); err != nil {
 		return err
 	}
 	return c.Redirect(http.StatusSeeOther, root+"/-/login")

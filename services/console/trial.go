@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -89,24 +88,9 @@ func loadTrial(ctx context.Context, v *view) (any, error) {
 	case err != nil:
 		return nil, err
 	}
-	p.Text = editable(t.Simulation, stored)
+	p.Text = indented(t.Tried)
 	p.Diff, err = differencesOf(stored.JSON, json.RawMessage(p.Text))
 	return p, err
-}
-
-// hiddenAccess is the access key of hosting in a config that was tried.
-var hiddenAccess = regexp.MustCompile(`("Access"\s*:\s*)"\*{8}"`)
-
-// editable is what was tried, to be put: simulations keep no keys of hosting, and take none but the stored ones.
-func editable(tried *client.Simulation, stored *client.StoredConfig) string {
-	text := indented(tried.Tried)
-	if stored.Hosting == nil {
-		return text
-	}
-	access, _ := json.Marshal(stored.Hosting.Access) // a text
-	return hiddenAccess.ReplaceAllStringFunc(text, func(found string) string {
-		return hiddenAccess.FindStringSubmatch(found)[1] + string(access)
-	})
 }
 
 // checkKeys is an error if a config has other keys of hosting than the stored one: they would be lost.
@@ -125,7 +109,7 @@ func checkKeys(ctx context.Context, v *view, id, text string) error {
 	}
 	for name, of := range map[string][2]string{"Access": {given.Hosting.Access, known.Access},
 		"Secret": {given.Hosting.Secret, known.Secret}} {
-		if of[0] != "" && of[0] != of[1] {
+		if of[0] != "" && of[0] != client.Masked && of[0] != of[1] {
 			return viewerError("hosting." + name + ": put new keys before you try the config. What is tried does not keep them.")
 		}
 	}

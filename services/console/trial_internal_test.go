@@ -5,8 +5,6 @@ import (
 	"math"
 	"strconv"
 	"testing"
-
-	"matchmaker.dev/pkg/client"
 )
 
 // Browsers round what is between two steps: the number that is now must be on one.
@@ -25,15 +23,16 @@ func TestSliderCanStandAtTheNumber(t *testing.T) {
 	}
 }
 
-// What is tried has no keys of hosting: what is put of it has the stored ones.
-func TestTriedConfigIsPutWithTheStoredKeys(t *testing.T) {
-	tried := &client.Simulation{Tried: json.RawMessage(`{"hosting":{"Access":"********","Secret":"********"}}`)}
-	stored := &client.StoredConfig{Config: client.Config{Hosting: &client.Hosting{Access: `a"$1`, Secret: "********"}}}
-	var got client.Config
-	if err := json.Unmarshal([]byte(editable(tried, stored)), &got); err != nil || *got.Hosting != *stored.Hosting {
-		t.Errorf("got %+v, %v", got.Hosting, err)
-	}
-	if got := editable(tried, &client.StoredConfig{}); got != indented(tried.Tried) {
-		t.Errorf("without stored keys got %s", got)
+// Masks stand for the stored keys, of which no page shows more than that they differ.
+func TestDifferencesOfKeys(t *testing.T) {
+	for after, want := range map[string]difference{
+		`{"hosting":{"Access":"********","Secret":"********","FleetId":"us"}}`: {"hosting.FleetId", `"eu"`, `"us"`},
+		`{"hosting":{"Access":"AKIB","Secret":"********","FleetId":"eu"}}`:     {"hosting.Access", "(hidden)", "(hidden)"},
+	} {
+		got, err := differencesOf(json.RawMessage(`{"hosting":{"Access":"AKIA","Secret":"********","FleetId":"eu"}}`),
+			json.RawMessage(after))
+		if err != nil || len(got) != 1 || got[0] != want {
+			t.Errorf("%s: %v, %v", after, got, err)
+		}
 	}
 }

@@ -46,10 +46,7 @@ func (r *reading) arrivals(ctx context.Context, q *query, m bus.EventMessage) (a
 		r.owed += arrivalCost * time.Duration(len(some))
 		for _, id := range some {
 			if body := bodies[id]; body != nil && size < maxArrivals {
-				one, n := newArrival(body)
-				if q.properties {
-					n += addProperties(one, body)
-				}
+				one, n := newArrival(body, q.properties)
 				all[id] = one
 				size += n
 			}
@@ -59,7 +56,7 @@ func (r *reading) arrivals(ctx context.Context, q *query, m bus.EventMessage) (a
 }
 
 // newArrival is what is told of a ticket, and about how many bytes that is.
-func newArrival(t *pb.Ticket) (a *response.Arrival, size int) {
+func newArrival(t *pb.Ticket, properties bool) (a *response.Arrival, size int) {
 	attributes := func(names []string, values []float64) map[string]float64 {
 		for _, name := range names {
 			size += len(name) + 28 // quotes, and the longest number
@@ -81,6 +78,9 @@ func newArrival(t *pb.Ticket) (a *response.Arrival, size int) {
 	if len(a.Players) == 0 {
 		a.Players = []response.Player{{ID: t.GetOwner()}}
 		size += len(t.GetOwner()) + 16
+	}
+	if properties {
+		size += addProperties(a, t)
 	}
 	return a, size
 }

@@ -14,6 +14,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/bus/adhoc"
+	"matchmaker.dev/services/internal/edge/fields"
 	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/edge/response"
 	"matchmaker.dev/services/internal/edge/web"
@@ -77,15 +78,11 @@ func (s *service) waiting(c echo.Context) error {
 
 // shown is what is shown of a ticket: not its properties.
 func (s *service) shown(t *pb.Ticket) response.WaitingTicket {
-	one := response.WaitingTicket{
+	return response.WaitingTicket{
 		ID: t.GetId(), Created: t.GetCreated(), Owner: t.GetOwner(), Players: playersOf(t), Queues: t.GetQueues(),
 		Waited:     max(0, s.Store.Now().Sub(time.UnixMilli(t.GetCreated())).Seconds()),
-		Attributes: make(map[string]float64, len(t.GetAttributeNames())),
+		Attributes: fields.Attributes(t.GetAttributeNames(), t.GetAttributeValues()),
 	}
-	for i, name := range t.GetAttributeNames() {
-		one.Attributes[name] = t.GetAttributeValues()[i]
-	}
-	return one
 }
 
 // allowList refuses a list while the budget of the project is used up.

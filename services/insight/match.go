@@ -11,8 +11,11 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/edge/auth"
 	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/edge/response"
+	"matchmaker.dev/services/internal/match/definition"
+	"matchmaker.dev/services/internal/match/rating"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -71,7 +74,7 @@ func (s *service) match(c echo.Context) error {
 		return problem.New(problem.NotFound, "match %q was not found: it was made a moment ago, or its events are not kept "+
 			"any more, or there was none", id)
 	}
-	one, err := s.describe(c.Request().Context(), project, r)
+	one, err := s.describe(c.Request().Context(), project, r, auth.MaySeeProperties(c, s.Store) == nil)
 	if err != nil {
 		return err
 	}
@@ -152,7 +155,9 @@ func stateAfter(e *pb.Event) (state string, over bool) {
 func joinsGame(e *pb.Event) bool { return strings.HasPrefix(e.GetPlace(), state.PlaceGame) }
 
 // describe adds to what events say what is stored.
-func (s *service) describe(ctx context.Context, project string, r *matchReader) (*response.Match, error) {
+func (s *service) describe(
+	ctx context.Context, project string, r *matchReader, properties bool,
+) (*response.Match, error) {
 	e := r.first
 	m := &response.Match{
 		ID: r.id, State: r.state, Config: e.GetConfig(), Revision: e.GetRevision(), Function: e.GetFunction(),
@@ -189,7 +194,10 @@ func (s *service) describe(ctx context.Context, project string, r *matchReader) 
 		}
 		m.Teams = append(m.Teams, one)
 	}
-	connection, err := s.addStored(ctx, project, e.GetTickets(), m.Teams)
+	connection, err := s.addStored(ctx, project, e.GetTickets(), m.Teams, properties)
+	if err == nil {
+		err = s.addOdds(ctx, project, m)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -209,16 +217,15 @@ func (s *service) describe(ctx context.Context, project string, r *matchReader) 
 	return m, s.addServer(ctx, project, connection, m)
 }
 
-// addStored adds the players of the first tickets, of those that are stored, and returns the connection of their
-// results.
+// addStored adds what the first tickets are, of those that are stored, and returns the connection of their results.
 func (s *service) addStored(
-	ctx context.Context, project string, ids []string, teams []response.MatchTeam,
+	ctx context.Context, project string, ids []string, teams []response.MatchTeam, properties bool,
 ) (string, error) {
 	stored, err := s.Store.Tickets(ctx, project, ids[:min(len(ids), maxRead)])
 	if err != nil {
 		return "", err
 	}
-	connection := ""
+	connection, size := "", 0
 	for _, team := range teams {
 		for i := range team.Tickets {
 			if len(stored) == 0 {
@@ -226,12 +233,69 @@ func (s *service) addStored(
 			}
 			if t := stored[0]; t != nil {
 				team.Tickets[i].Players = playersOf(t.Body)
+				one, n := newArrival(t.Body, properties)
+				if size += n; size <= maxArrivals {
+					team.Tickets[i].Arrival = one
+				}
 				connection = cmp.Or(connection, t.Assignment.GetConnection())
 			}
 			stored = stored[1:]
 		}
 	}
 	return connection, nil
+}
+
+// addOdds adds how likely each team is to win, by each rating that all players have.
+func (s *service) addOdds(ctx context.Context, project string, m *response.Match) error {
+	settings, err := s.Store.Settings(ctx, project)
+	if err != nil || len(m.Teams) < 2 {
+		return err
+	}
+	for _, rule := range state.RatingsFor(settings, m.Queue) {
+		model, err := rating.New(state.RatingModel(rule))
+		if err != nil {
+			return err
+		}
+		teams := make([]rating.Team, len(m.Teams))
+		known := true
+		for i, team := range m.Teams {
+			for _, t := range team.Tickets {
+				ratings := ratingsIn(t.Arrival, rule.GetName())
+				teams[i].Players = append(teams[i].Players, ratings...)
+				known = known && ratings != nil
+			}
+		}
+		if !known {
+			continue
+		}
+		for i, odds := range model.Odds(teams) {
+			if m.Teams[i].Odds == nil {
+				m.Teams[i].Odds = map[string]float64{}
+			}
+			m.Teams[i].Odds[rule.GetName()] = odds
+		}
+	}
+	return nil
+}
+
+// ratingsIn are a rating of each player of a ticket; nil if one is not known.
+func ratingsIn(a *response.Arrival, name string) (all []rating.Rating) {
+	if a == nil {
+		return nil
+	}
+	for _, p := range a.Players {
+		of := p.Attributes
+		if of == nil { // the ticket's are the player's
+			of = a.Attributes
+		}
+		mean, rated := of[name]
+		deviation, known := of[definition.SigmaOf(name)]
+		if !rated || !known {
+			return nil
+		}
+		all = append(all, rating.Rating{Mean: mean, Deviation: deviation})
+	}
+	return all
 }
 
 // playersOf are the ids of the players of a ticket.

@@ -1,12 +1,16 @@
 package insight_test
 
 import (
+	"math"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"matchmaker.dev/pkg/client"
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/issuer"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -82,6 +86,58 @@ func TestMatchIsWhatItsEventsAndTicketsSay(t *testing.T) {
 	text := w.text(t, "/matches/"+id)
 	if strings.Contains(text, "hidden") || strings.Contains(text, "secret") {
 		t.Errorf("a match shows properties: %s", text)
+	}
+}
+
+// A match shows what its tickets are, properties to those who may see them, and the odds that their ratings give.
+func TestMatchShowsItsTicketsAndOdds(t *testing.T) {
+	w := start(t, nil)
+	rule := &pb.RatingRule{Name: "elo", Model: "plackettLuce", Mean: 25, Deviation: 8, Beta: 4, Tau: 0.1}
+	now := w.store.Now()
+	names := []string{"elo", "elo.sigma"}
+	ada, bob := state.NewID(now), state.NewID(now.Add(time.Millisecond))
+	for id, one := range map[string]*pb.Ticket{
+		ada: {Owner: "ada", AttributeNames: names, AttributeValues: []float64{30, 2},
+			Properties: map[string][]byte{"roles": []byte("tank")}},
+		bob: {Owner: "bob", Players: []*pb.Player{{Id: "bob", AttributeNames: names, AttributeValues: []float64{20, 2},
+			Properties: map[string][]byte{"roles": []byte("healer")}}}},
+	} {
+		one.Id, one.Created = id, now.UnixMilli()
+		must(t, w.store.Creator(nil).Create(t.Context(), "demo", one))
+	}
+	must(t, w.store.PutSettings(t.Context(), "demo", &pb.ProjectSettings{Ratings: []*pb.RatingRule{rule}}, 0))
+	type match struct {
+		Teams []struct {
+			Odds    map[string]float64
+			Tickets []struct{ Arrival *client.Arrival }
+		}
+	}
+	get := func(tickets ...string) (m match) {
+		t.Helper()
+		id := state.NewID(now)
+		w.publish(t, "demo", &pb.Event{Kind: pb.Event_KIND_CLAIMED, Time: now.UnixMilli(), Match: id, Tickets: tickets,
+			Teams: []*pb.EventTeam{{Name: "red", Tickets: 1}, {Name: "blue", Tickets: 1}}})
+		w.read(t, "/matches/"+id, http.StatusOK, &m)
+		return m
+	}
+	m := get(ada, bob)
+	red, blue := m.Teams[0], m.Teams[1]
+	if sum := red.Odds["elo"] + blue.Odds["elo"]; red.Odds["elo"] < 0.8 || math.Abs(sum-1) > 1e-9 {
+		t.Errorf("the odds are %v and %v", red.Odds, blue.Odds)
+	}
+	of, players := red.Tickets[0].Arrival, blue.Tickets[0].Arrival.Players
+	if of.Attributes["elo"] != 30 || of.Players[0].ID != "ada" || players[0].Attributes["elo"] != 20 ||
+		of.Properties != nil || players[0].Properties != nil {
+		t.Errorf("support sees %+v and %+v", of, players)
+	}
+	w.token = w.mint(t, issuer.Claims{Kind: auth.Developer, Subject: "o", Project: "demo", Role: "Owner"})
+	m = get(ada, bob)
+	if string(m.Teams[0].Tickets[0].Arrival.Properties["roles"]) != "tank" ||
+		string(m.Teams[1].Tickets[0].Arrival.Players[0].Properties["roles"]) != "healer" {
+		t.Errorf("an owner sees %+v", m)
+	}
+	if m = get(ada, state.NewID(now)); m.Teams[0].Odds != nil || m.Teams[1].Tickets[0].Arrival != nil {
+		t.Errorf("with a ticket that is gone: %+v", m)
 	}
 }
 

@@ -153,14 +153,12 @@ func (q *query) readPlace(c echo.Context, values url.Values) error {
 		q.at, q.placed, q.begin = at, true, at.start()
 	}
 	if values.Has("since") {
-		since, err := time.Parse(time.RFC3339, values.Get("since"))
-		if err != nil {
-			return problem.New(problem.Invalid,
-				"query parameter since: a time is expected, such as 2026-11-05T10:26:40Z")
+		var err error
+		if q.since, err = timeOf(values, "since"); err != nil {
+			return err
 		}
-		q.since = since
 		if !q.placed {
-			q.begin.Since = since.Add(-clockSlack)
+			q.begin.Since = q.since.Add(-clockSlack)
 		}
 	}
 	return nil

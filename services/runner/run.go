@@ -70,8 +70,12 @@ func (f *function) accept(ctx context.Context, request *pb.RunRequest, answer bu
 	}
 	f.mu.Lock()
 	closed := f.closed
+	group := &f.inFlight
+	if request.GetSimulation() != nil { // it ends with the function, and delays no end
+		group = &f.goroutines
+	}
 	if !closed {
-		f.inFlight.Go(func() {
+		group.Go(func() {
 			defer remove()
 			f.handle(ctx, request, answer)
 		})

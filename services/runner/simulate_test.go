@@ -111,7 +111,7 @@ func TestSimulationsThatAreCutShort(t *testing.T) {
 	w.put(project, "duel", w.duel)
 	w.put(project, "guest", w.guest)
 	s := quickSettings()
-	s.Drain = time.Millisecond
+	s.Drain = time.Hour // a simulation is not waited for
 	_, stop := w.startRunner("runner-1", s)
 	w.waitServing("duel", 1)
 	w.waitServing("guest", 1)

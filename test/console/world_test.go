@@ -159,6 +159,11 @@ func (w *world) build(ctx context.Context) error {
 		"rules": []any{map[string]any{"name": "similar", "spread": "skill",
 			"max": map[string]any{"start": 300, "grow": 10, "until": 1500}}}})
 	casual.Matchmaking.Name, casual.Queue, casual.Report = "Two against two", "casual", ranked.Report
+	casual.Result = &client.ResultRule{Seconds: 600}
+	if _, err := w.studio.PutSettings(ctx, client.ProjectSettings{Ratings: map[string]client.RatingRule{
+		"elo": {Model: "plackettLuce", Queues: []string{"casual"}}}}, ""); err != nil {
+		return err
+	}
 	for id, config := range map[string]client.Config{"ranked": ranked, "casual": casual} {
 		if _, err := w.studio.PutConfig(ctx, id, config, ""); err != nil {
 			return fmt.Errorf("%s: %w", id, err)
@@ -216,7 +221,12 @@ func another(path string) (io.Reader, error) {
 }
 
 func (w *world) create(ctx context.Context, player, queue string, skill float64, more ...string) (string, error) {
-	t := client.TicketRequest{Player: player, Queues: []string{queue},
+	properties, err := client.Values{"roles": []string{[]string{"tank", "healer", "damage"}[w.random.IntN(3)]},
+		"latency": map[string]int{"eu": 15 + w.random.IntN(60), "us": 90 + w.random.IntN(60)}}.Properties()
+	if err != nil {
+		return "", err
+	}
+	t := client.TicketRequest{Player: player, Queues: []string{queue}, Properties: properties,
 		Attributes: map[string]float64{"skill": math.Round(skill)}}
 	for _, one := range more {
 		t.Players = append(t.Players, client.Player{ID: one})

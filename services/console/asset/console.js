@@ -80,6 +80,66 @@ async function send(box, file) {
   }
 }
 
+// A config is checked as it is typed, as the service would check it before it is put.
+let typed = 0
+async function check(form) {
+  const now = ++typed
+  await new Promise(done => setTimeout(done, 600))
+  const body = new URLSearchParams(new FormData(form))
+  if (now !== typed || !body.get('id')) return
+  let text, bad = true
+  try {
+    const answer = await fetch(form.action, { method: 'POST', body })
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+    const differ = page.querySelectorAll('.diff tbody tr').length
+    const warnings = [...page.querySelectorAll('main .warn')].map(e => '\n' + e.textContent)
+    bad = !answer.ok || answer.redirected
+    text = answer.redirected ? 'Your session has ended.' : bad ? page.querySelector('[role=alert]').textContent
+      : 'The service would take it. Values that differ from what is stored: ' + differ + '.' + warnings.join('')
+  } catch {
+    text = 'It cannot be checked now.'
+  }
+  if (now !== typed) return
+  const said = form.querySelector('.said')
+  said.textContent = text
+  said.classList.toggle('bad', bad)
+}
+
+// The members of a config, as the description of the API has them.
+const editor = document.querySelector('.editor')
+const members = []
+async function help() {
+  const { components: { schemas } } = await (await fetch('/console/-/openapi.json')).json()
+  const add = (schema, path) => {
+    const of = schema?.$ref ? schemas[schema.$ref.split('/').pop()] : schema
+    if (of?.items) return add(of.items, path + '[]')
+    if (of?.additionalProperties) return add(of.additionalProperties, path + '.NAME')
+    for (const [name, one] of Object.entries(of?.properties || {})) {
+      const at = (path + '.' + name).replace(/^\./, '')
+      const text = one.description || schemas[one.$ref?.split('/').pop()]?.description || ''
+      members.push({ name, at, text })
+      add(one, at)
+    }
+  }
+  add(schemas.Config, '')
+  for (const m of members) {
+    const row = editor.querySelector('.members').appendChild(document.createElement('div'))
+    row.appendChild(document.createElement('dt')).appendChild(document.createElement('code')).textContent = m.at
+    row.appendChild(document.createElement('dd')).textContent = m.text
+  }
+}
+if (editor) help()
+
+// The help for the member before the cursor.
+document.addEventListener('selectionchange', () => {
+  const at = document.activeElement
+  if (at?.id !== 'text') return
+  const names = at.value.slice(0, at.selectionStart).match(/"(\w+)"\s*:/g) || []
+  const name = names.pop()?.replace(/\W/g, '')
+  const found = members.find(m => m.name === name)
+  editor.querySelector('.here').textContent = found ? found.at + ': ' + found.text : ''
+})
+
 const boxOf = e => e.target.closest?.('.drop')
 addEventListener('dragover', e => { e.preventDefault(); boxOf(e)?.classList.add('over') })
 addEventListener('dragleave', e => boxOf(e)?.classList.remove('over'))
@@ -96,6 +156,7 @@ addEventListener('click', e => {
   else box.querySelector('.said').textContent = 'Choose a file first, or drop one here.'
 })
 addEventListener('input', e => {
+  if (e.target.form?.matches('.editor')) check(e.target.form)
   const shown = e.target.type === 'range' && e.target.form.querySelector('output')
   if (shown) shown.value = e.target.value
 })

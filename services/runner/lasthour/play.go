@@ -6,7 +6,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -55,12 +54,10 @@ type Options struct {
 	Progress func(share float64)
 }
 
-// comer is a ticket that comes, as an index takes it.
+// comer is a ticket that comes.
 type comer struct {
 	*arrival
-	id      string
-	body    []byte
-	players int
+	players, queues []string
 }
 
 // Play plays all sides over what came, from the same time to the same time. An error names the config that fails.
@@ -127,8 +124,7 @@ func (w *work) rest(ctx context.Context) error {
 	return w.Rest(ctx, took)
 }
 
-// comers are the arrivals that wait in a queue of the sides, with ids of their own, and the attributes that most of
-// them have, by name.
+// comers are the arrivals that wait in a queue of the sides, and the attributes that most of them have, by name.
 func comers(arrivals []arrival, sides []Side) (all []comer, names []string) {
 	queues, counts := map[string]bool{}, map[string]int{}
 	for _, s := range sides {
@@ -141,23 +137,20 @@ func comers(arrivals []arrival, sides []Side) (all []comer, names []string) {
 		if proto.Unmarshal(arrivals[i].body, t) != nil { // it was made here
 			continue
 		}
-		own := t.GetQueues()
-		if len(own) == 0 {
-			own = []string{""}
-		}
-		if !slices.ContainsFunc(own, func(q string) bool { return queues[q] }) {
+		one := comer{arrival: &arrivals[i], queues: cycle.QueuesOf(t)}
+		if !slices.ContainsFunc(one.queues, func(q string) bool { return queues[q] }) {
 			continue
 		}
-		t.Id = "t" + strconv.Itoa(i)
-		t.Owner = t.GetId() + ".0"
-		for n, p := range t.GetPlayers() {
-			p.Id = t.GetId() + "." + strconv.Itoa(n)
+		for _, p := range t.GetPlayers() {
+			one.players = append(one.players, p.GetId())
+		}
+		if one.players == nil {
+			one.players = []string{t.GetOwner()}
 		}
 		for _, name := range t.GetAttributeNames() {
 			counts[name]++
 		}
-		body, _ := proto.Marshal(t) // it was read
-		all = append(all, comer{&arrivals[i], t.GetId(), body, max(1, len(t.GetPlayers()))})
+		all = append(all, one)
 	}
 	slices.SortStableFunc(all, func(a, b comer) int { return cmp.Compare(a.created, b.created) })
 	names = slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
@@ -179,7 +172,7 @@ type side struct {
 
 type ticket struct {
 	created time.Time
-	players int
+	players []string
 	ended   bool
 }
 
@@ -227,7 +220,7 @@ func (s *side) come() {
 			continue
 		}
 		s.counts.Tickets++
-		s.counts.Players += int64(c.players)
+		s.counts.Players += int64(len(c.players))
 		t := &ticket{created: s.Now, players: c.players}
 		s.waiting[c.id] = t
 		if c.left > 0 {
@@ -236,7 +229,7 @@ func (s *side) come() {
 				s.counts.Left++
 			})
 		}
-		s.Touch()
+		s.Touch(c.queues...)
 	}
 }
 
@@ -249,9 +242,10 @@ func (s *side) take(id string) *ticket {
 	return t
 }
 
-// Claimable reports whether all tickets of a proposal wait.
+// Claimable reports whether all tickets of a proposal wait, and no player is in two of them.
 func (s *side) Claimable(c *cycle.Candidate) bool {
-	return !slices.ContainsFunc(c.Tickets, func(id string) bool { return s.waiting[id] == nil })
+	return !slices.ContainsFunc(c.Tickets, func(id string) bool { return s.waiting[id] == nil }) &&
+		cycle.Apart(c, func(id string) []string { return s.waiting[id].players })
 }
 
 // Claim makes a match. It has a server, and all accept it, at once.
@@ -262,8 +256,8 @@ func (s *side) Claim(c *cycle.Candidate) bool {
 	m := &report.Match{}
 	for _, id := range c.Tickets {
 		t := s.take(id)
-		m.Players += t.players
-		m.Parties = append(m.Parties, uint32(t.players))
+		m.Players += len(t.players)
+		m.Parties = append(m.Parties, uint32(len(t.players)))
 		m.Waits = append(m.Waits, s.Now.Sub(t.created).Seconds())
 	}
 	if c.GetError() != "" {

@@ -150,6 +150,49 @@ func TestNothingToPlay(t *testing.T) {
 	}
 }
 
+// A player has tickets one after the other, and may wait longer in a simulation: no match has a player twice.
+func TestPlayersDoNotMeetThemselves(t *testing.T) {
+	start := instances(t)
+	r := NewRecorder(new(Quota), began)
+	come := func(id string, at time.Duration, skill float64, owner string, players ...string) {
+		t.Helper()
+		one := &pb.Ticket{Id: id, Owner: owner, Created: began.Add(at).UnixMilli(), AttributeNames: []string{"skill"},
+			AttributeValues: []float64{skill}}
+		for _, p := range players {
+			one.Players = append(one.Players, &pb.Player{Id: p})
+		}
+		body, err := proto.Marshal(one)
+		must(t, err)
+		r.Came(id, body)
+	}
+	matches := func() int64 {
+		t.Helper()
+		got, err := r.Play(t.Context(), Options{Sides: []Side{{duel(`{"attribute":"skill","window":100}`), start()}},
+			Now: began.Add(time.Minute), Limit: time.Hour, Progress: func(float64) {},
+			Rest: func(context.Context, time.Duration) error { return nil }})
+		must(t, err)
+		return got.GetSides()[0].GetMatches()
+	}
+	come("first", time.Second, 1500, "ada")
+	come("second", 2*time.Second, 1550, "party", "bob", "ada")
+	if n := matches(); n != 0 {
+		t.Errorf("%d matches of a player with herself", n)
+	}
+	come("third", 3*time.Second, 1500, "ann")
+	if n := matches(); n != 1 {
+		t.Errorf("%d matches with another player", n)
+	}
+	// The function may not look: its proposal is refused.
+	waits := &side{waiting: map[string]*ticket{"a": {players: []string{"1"}}, "b": {players: []string{"2", "1"}},
+		"c": {players: []string{"3"}}}}
+	for with, claimable := range map[string]bool{"b": false, "c": true, "d": false} {
+		c := &cycle.Candidate{Proposal: &pb.Proposal{Compare: true}, Tickets: []string{"a", with}}
+		if waits.Claimable(c) != claimable {
+			t.Errorf("with %s: it is claimable or not", with)
+		}
+	}
+}
+
 // What is kept names no player and no longer than an hour, and is bounded.
 func TestRecorderForgets(t *testing.T) {
 	q := new(Quota)
@@ -170,6 +213,12 @@ func TestRecorderForgets(t *testing.T) {
 	if text := string(got.arrivals[0].body); strings.Contains(text, "ada") || strings.Contains(text, "bob") ||
 		strings.Contains(text, "trace") || strings.Contains(text, "eve") || !strings.Contains(text, "role") {
 		t.Errorf("kept is %q", text)
+	}
+	kept := new(pb.Ticket)
+	must(t, proto.Unmarshal(got.arrivals[0].body, kept))
+	if p := kept.GetPlayers(); len(p) != 2 || p[0].GetId() != kept.GetOwner() || p[0].GetId() == p[1].GetId() ||
+		kept.GetAttributeValues()[0] != 1 || len(kept.GetProperties()) != 1 {
+		t.Errorf("kept is %v", kept)
 	}
 	r.Came("b", ticketAt(t, "b", time.Minute, 1))
 	r.Trim(began.Add(time.Hour + 30*time.Second))
@@ -226,5 +275,25 @@ func TestSimulationsRestAsLongAsTheyWork(t *testing.T) {
 	}
 	if rested[0] != restAfter+restAfter/2 {
 		t.Errorf("rested %v", rested)
+	}
+}
+
+// BenchmarkCame measures what a ticket of five players costs.
+func BenchmarkCame(b *testing.B) {
+	one := &pb.Ticket{Id: "0198f3a2-5c1e-7d40-9a10-0a4be0d0c001", Owner: "ada", AttributeNames: []string{"level", "skill"},
+		AttributeValues: []float64{7, 1500}, Queues: []string{"ranked"}, Created: began.UnixMilli(),
+		Properties: map[string][]byte{"latency": []byte(`{"eu":20,"us":90}`)}}
+	for i := range 5 {
+		one.Players = append(one.Players, &pb.Player{Id: fmt.Sprint("player-", i), AttributeNames: []string{"skill"},
+			AttributeValues: []float64{1500}, Properties: map[string][]byte{"roles": []byte(`["tank"]`)}})
+	}
+	body, err := proto.Marshal(one)
+	if err != nil {
+		b.Fatal(err)
+	}
+	r := NewRecorder(new(Quota), began)
+	b.ReportAllocs()
+	for i := range b.N {
+		r.Came(fmt.Sprint(i), body)
 	}
 }

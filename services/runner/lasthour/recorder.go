@@ -4,13 +4,15 @@
 package lasthour
 
 import (
+	"bytes"
+	"hash/maphash"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/encoding/protowire"
 
-	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/match/definition"
 )
 
@@ -37,7 +39,7 @@ type arrival struct {
 	created int64
 	// left is when it left without a match; 0 if it did not.
 	left int64
-	// body is the ticket without ids.
+	// body is the ticket with numbers instead of the ids of players, and without what else tells whose it is.
 	body []byte
 }
 
@@ -51,13 +53,15 @@ type Recorder struct {
 	dropped int            // from the list
 	numbers map[string]int // of the tickets in the list, with those that were dropped
 	bytes   int
-	ticket  pb.Ticket // is used again
+	seed    maphash.Seed // of the numbers of players: it is known here alone, and other recordings have other numbers
+
+	anonymous, player, number []byte // are used again
 }
 
 // NewRecorder begins a recording.
 func NewRecorder(q *Quota, now time.Time) *Recorder {
 	q.recorders.Add(1)
-	return &Recorder{quota: q, since: now.UnixMilli(), numbers: map[string]int{}}
+	return &Recorder{quota: q, since: now.UnixMilli(), numbers: map[string]int{}, seed: maphash.MakeSeed()}
 }
 
 // Restart begins anew: of the tickets that came before, it is not known any more whether they wait.
@@ -65,6 +69,7 @@ func (r *Recorder) Restart(now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.since, r.list, r.dropped, r.numbers, r.bytes = now.UnixMilli(), nil, 0, map[string]int{}, 0
+	r.seed = maphash.MakeSeed()
 }
 
 // Close forgets all. The recorder is not used after it.
@@ -78,24 +83,94 @@ func (r *Recorder) Came(id string, body []byte) {
 		r.list[n-r.dropped].left = 0
 		return
 	}
-	t := &r.ticket
-	proto.Reset(t)
-	if proto.Unmarshal(body, t) != nil || t.GetCreated() < r.since {
-		return
-	}
-	t.Id, t.Owner, t.Trace = "", "", nil
-	for _, p := range t.GetPlayers() {
-		p.Id = ""
-	}
-	delete(t.GetProperties(), definition.Recent) // the ids of opponents
-	stripped, err := proto.Marshal(t)
-	if err != nil {
+	created, ok := r.anonymize(body)
+	if !ok || created < r.since {
 		return
 	}
 	r.numbers[id] = r.dropped + len(r.list)
-	r.list = append(r.list, arrival{id: id, created: t.GetCreated(), body: stripped})
-	r.bytes += arrivalBytes + len(stripped)
+	r.list = append(r.list, arrival{id: id, created: created, body: bytes.Clone(r.anonymous)})
+	r.bytes += arrivalBytes + len(r.anonymous)
 	r.bound()
+}
+
+// The fields of pb.Ticket that matter, and of pb.Player.
+const (
+	ticketID, ticketOwner, ticketCreated, ticketProperties, ticketTrace, ticketPlayers = 1, 2, 3, 6, 7, 8
+
+	playerID = 1
+)
+
+// anonymize copies a ticket's body without what tells whose it is, and returns when it was created. It is false for
+// what cannot be read.
+func (r *Recorder) anonymize(body []byte) (created int64, ok bool) {
+	r.anonymous = r.anonymous[:0]
+	for len(body) > 0 {
+		var f field
+		if f, body = next(body); f.all == nil {
+			return 0, false
+		}
+		switch {
+		case f.number == ticketOwner:
+			r.anonymous = r.appendNumber(r.anonymous, f)
+			continue
+		case f.number == ticketPlayers:
+			r.anonymous = protowire.AppendBytes(append(r.anonymous, f.all[:1]...), r.anonymousPlayer(f.value))
+			continue
+		case f.number == ticketID, f.number == ticketTrace, f.number == ticketProperties && namesOpponents(f.value):
+			continue
+		case f.number == ticketCreated:
+			at, _ := protowire.ConsumeVarint(f.value)
+			created = int64(at)
+		}
+		r.anonymous = append(r.anonymous, f.all...)
+	}
+	return created, true
+}
+
+// anonymousPlayer is a player with a number instead of the id.
+func (r *Recorder) anonymousPlayer(player []byte) []byte {
+	r.player = r.player[:0]
+	for len(player) > 0 {
+		var f field
+		if f, player = next(player); f.number == playerID {
+			r.player = r.appendNumber(r.player, f)
+		} else {
+			r.player = append(r.player, f.all...)
+		}
+	}
+	return r.player
+}
+
+// appendNumber appends the field with the id of a player, with a number instead.
+func (r *Recorder) appendNumber(to []byte, id field) []byte {
+	r.number = strconv.AppendUint(r.number[:0], maphash.Bytes(r.seed, id.value), 36)
+	return protowire.AppendBytes(append(to, id.all[:1]...), r.number)
+}
+
+// namesOpponents reports whether an entry of properties has the ids of opponents.
+func namesOpponents(entry []byte) bool {
+	f, _ := next(entry) // the name comes first
+	return string(f.value) == definition.Recent
+}
+
+// field is a field of a message: all of it, and what is behind its tag and length.
+type field struct {
+	number     protowire.Number
+	all, value []byte
+}
+
+// next splits the first field off a message. It is empty, as the rest, where there is none.
+func next(message []byte) (f field, rest []byte) {
+	number, kind, n := protowire.ConsumeField(message)
+	if n < 0 {
+		return field{}, nil
+	}
+	f = field{number: number, all: message[:n]}
+	_, _, tag := protowire.ConsumeTag(f.all)
+	if f.value = f.all[tag:]; kind == protowire.BytesType {
+		f.value, _ = protowire.ConsumeBytes(f.value)
+	}
+	return f, message[n:]
 }
 
 // Gone notes that a ticket no longer waits. It left, unless a match took it.

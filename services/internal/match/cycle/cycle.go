@@ -189,7 +189,9 @@ type Cycles struct {
 	pending pending
 	// planned is how many proposals the answers have that are under way.
 	planned int
-	wake    time.Time // when the schedule is to be looked at
+	// crossing is how many tickets waited in several queues, as the last run saw them.
+	crossing int64
+	wake     time.Time // when the schedule is to be looked at
 }
 
 // New begins the cycles. The error names the config whose pools cannot be divided.
@@ -243,11 +245,35 @@ func (w *Cycles) Segments(yield func(*Segment) bool) {
 	}
 }
 
-// Touch notes for all segments that the next run may see something else.
-func (w *Cycles) Touch() {
-	for s := range w.Segments {
-		s.Touch()
+// QueuesOf are the queues in which a ticket waits, "" for none.
+func QueuesOf(t *pb.Ticket) []string {
+	if len(t.GetQueues()) == 0 {
+		return []string{""}
 	}
+	return t.GetQueues()
+}
+
+// Touch notes that the next runs may see something else in these queues; without any, in all.
+func (w *Cycles) Touch(queues ...string) {
+	for s := range w.Segments {
+		if len(queues) == 0 || slices.Contains(queues, s.Config.GetQueue()) {
+			s.Touch()
+		}
+	}
+}
+
+// Apart reports whether no player is in two tickets of a proposal. playersOf is asked only where one may be.
+func Apart(c *Candidate, playersOf func(ticket string) []string) bool {
+	seen := map[string]bool{}
+	for i := 0; i < len(c.Tickets) && c.GetCompare(); i++ {
+		for _, id := range playersOf(c.Tickets[i]) {
+			if seen[id] {
+				return false
+			}
+			seen[id] = true
+		}
+	}
+	return true
 }
 
 // AppendMark appends what tells the state at a time from others, but for the tickets. It reports false while something
@@ -289,12 +315,16 @@ func (w *Cycles) times() schedule.Times {
 
 // state is what the schedule is made for.
 func (w *Cycles) state() schedule.State[*Segment] {
-	return schedule.State[*Segment]{
+	s := schedule.State[*Segment]{
 		Times: w.times(), Pending: w.pending.since, Took: w.pending.took, Budget: w.budget,
 		Wake:     w.Now.Add(w.options.Service.MaxInterval),
 		Paused:   w.Index.Len() == 0,
 		Segments: iter.Seq[*Segment](w.Segments),
 	}
+	if w.crossing == 0 {
+		s.Rivals = func(one *Segment) bool { return w.pending.queues[one.Config.GetQueue()] }
+	}
+	return s
 }
 
 // seedOf is the seed of one of the runs that start now: it does not depend on what happened before.
@@ -378,7 +408,7 @@ func (w *Cycles) startRun(ctx context.Context, s *Segment, seed uint64) error {
 	if err != nil {
 		return err
 	}
-	counts := last.GetStats().GetPopulation()
+	counts, crossing := last.GetStats().GetPopulation(), last.GetStats().GetCrossing()
 	if err := c.function.check(ctx, s, run); err != nil {
 		return err
 	}
@@ -394,6 +424,7 @@ func (w *Cycles) startRun(ctx context.Context, s *Segment, seed uint64) error {
 			}
 		}
 		w.planned -= len(candidates)
+		w.crossing = crossing
 		w.pending.add(w.Now, s, candidates)
 		s.End(schedule.OK, service.Cost, w.Now)
 	})
@@ -404,11 +435,13 @@ func (w *Cycles) startRun(ctx context.Context, s *Segment, seed uint64) error {
 	return nil
 }
 
-// pending are proposals that wait for an evaluation: since when, and how long the run took that made the first.
+// pending are proposals that wait for an evaluation: since when, how long the run took that made the first, and the
+// queues of their configs.
 type pending struct {
-	since time.Time
-	took  time.Duration
-	list  []*Candidate
+	since  time.Time
+	took   time.Duration
+	list   []*Candidate
+	queues map[string]bool
 }
 
 func (p *pending) add(now time.Time, from *Segment, candidates []*Candidate) {
@@ -416,8 +449,9 @@ func (p *pending) add(now time.Time, from *Segment, candidates []*Candidate) {
 		return
 	}
 	if len(p.list) == 0 {
-		p.since, p.took = now, now.Sub(from.Started())
+		p.since, p.took, p.queues = now, now.Sub(from.Started()), map[string]bool{}
 	}
+	p.queues[from.Config.GetQueue()] = true
 	p.list = append(p.list, candidates...)
 	from.Propose(len(candidates))
 }
@@ -427,6 +461,11 @@ func (p *pending) add(now time.Time, from *Segment, candidates []*Candidate) {
 func (w *Cycles) claimBest(able []*Candidate) (again []*Candidate) {
 	refused := map[*Segment]bool{}
 	selected := evaluator.Select(able)
+	if w.crossing > 0 && len(selected) < len(able) { // matches of other queues took tickets
+		for _, c := range able {
+			c.Origin.Touch()
+		}
+	}
 	for _, c := range selected {
 		if !w.options.Claims.Claim(c) {
 			refused[c.Origin] = true
