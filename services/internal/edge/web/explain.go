@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"encoding"
 	"errors"
 	"io"
@@ -50,6 +51,8 @@ func explainSyntax(bad *jsontext.SyntacticError, text []byte) error {
 	switch {
 	case bad.ByteOffset == 0 && hasMark(text):
 		return problem.New(problem.Invalid, "the body begins with a byte order mark: JSON is UTF-8 without one")
+	case bytes.IndexByte(text[:min(2, len(text))], 0) >= 0:
+		return problem.New(problem.Invalid, "the body is UTF-16 or UTF-32: JSON is UTF-8")
 	case errors.Is(bad.Err, jsontext.ErrDuplicateName):
 		return problem.New(problem.Invalid, "%s: given twice", path(bad.JSONPointer))
 	case errors.Is(bad.Err, io.ErrUnexpectedEOF):
