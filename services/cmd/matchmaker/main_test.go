@@ -169,7 +169,7 @@ func TestListeners(t *testing.T) {
 				args = append(args, "--data", t.TempDir())
 			}
 			code, _, stderr := matchmaker(t, args...)
-			if code != want || strings.Count(stderr, "\n") != 1 || !strings.HasPrefix(stderr, "matchmaker: "+c.flag+": ") {
+			if code != want || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, " "+c.flag+": ") {
 				t.Errorf("%s %s %s: exit code %d, want %d: %s", c.command[0], c.flag, address, code, want, stderr)
 			}
 		}

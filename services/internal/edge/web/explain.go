@@ -73,19 +73,21 @@ func hasMark(text []byte) bool {
 
 // path is a JSON pointer as people write it: pools.main.filters.0.min.
 func path(p jsontext.Pointer) string {
-	const longest = 100
-	text := strings.Join(slices.Collect(p.Tokens()), ".")
-	if text == "" {
-		return "the body"
+	if text := strings.Join(slices.Collect(p.Tokens()), "."); text != "" {
+		return shortened(text, 100)
 	}
-	if len(text) > longest {
-		cut := longest
-		for !utf8.RuneStart(text[cut]) {
-			cut--
-		}
-		text = text[:cut] + "…"
+	return "the body"
+}
+
+// shortened cuts a text that is longer than so many bytes.
+func shortened(text string, longest int) string {
+	if len(text) <= longest {
+		return text
 	}
-	return text
+	for !utf8.RuneStart(text[longest]) {
+		longest--
+	}
+	return text[:longest] + "…"
 }
 
 const (
