@@ -27,7 +27,7 @@ func (beaconCmd) Help() string {
 
 // Validate is called by kong.
 func (c *beaconCmd) Validate() error {
-	return validate(kong.Plugins{&c.Process.Settings, &c.Process.Shutdown, &c.Own})
+	return validate(kong.Plugins{&c.Process.Settings, &c.Process.Telemetry, &c.Process.Shutdown, &c.Own})
 }
 
 func (c *beaconCmd) Run(ctx context.Context, s streams) (err error) {

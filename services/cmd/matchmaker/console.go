@@ -32,7 +32,7 @@ func (consoleCmd) Help() string {
 
 // Validate is called by kong.
 func (c *consoleCmd) Validate() error {
-	return validate(kong.Plugins{&c.Process.Settings, &c.Process.Shutdown, &c.Own})
+	return validate(kong.Plugins{&c.Process.Settings, &c.Process.Telemetry, &c.Process.Shutdown, &c.Own})
 }
 
 func (c *consoleCmd) Run(ctx context.Context, s streams) (err error) {
