@@ -22,8 +22,8 @@ import (
 //go:embed script
 var sources embed.FS
 
-// scripts are all scripts, by the names of their files. Each is loaded when it is first used: all of them take 20 ms, and
-// each instance of a function is a process of this binary.
+// scripts are all scripts, by the names of their files. Each is loaded when it is first used: all of them take 20 ms,
+// and each instance of a function is a process of this binary.
 var scripts = sync.OnceValue(func() map[string]func() *script {
 	files, _ := fs.Glob(sources, "script/*.lua") // the pattern is right
 	all := make(map[string]func() *script, len(files))
