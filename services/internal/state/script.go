@@ -227,12 +227,23 @@ func (s *Store) argumentOf(name string) any {
 	return ""
 }
 
-// tickets adds the keys and the ids of tickets.
-func (c *call) tickets(k keys, ids []string) {
+// addKeys adds the keys of ids, and addArgs texts.
+func (c *call) addKeys(key func(id string) string, ids []string) {
 	for _, id := range ids {
-		c.keys = append(c.keys, k.ticket(id))
-		c.args = append(c.args, id)
+		c.keys = append(c.keys, key(id))
 	}
+}
+
+func (c *call) addArgs(texts []string) {
+	for _, text := range texts {
+		c.args = append(c.args, text)
+	}
+}
+
+// addEach adds the keys of ids, and the ids.
+func (c *call) addEach(key func(id string) string, ids []string) {
+	c.addKeys(key, ids)
+	c.addArgs(ids)
 }
 
 // assignments adds the keys of tickets, their ids and their assignments.

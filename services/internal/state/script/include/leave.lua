@@ -45,9 +45,7 @@ local function leave(ticket_key, match_key, player, keeps)
   else
     redis.call('DEL', ticket_key)
     release({ticket_id})
-    if has_lists() then
-      unlist(ticket_id, owner, its_players)
-    end
+    unlist(ticket_id, owner, its_players)
     if ended_by then
       return {state, 0, 0, ''}
     end
