@@ -26,7 +26,7 @@ func TestTicketsInAQueueWithoutConfigEnd(t *testing.T) {
 			id := state.NewID(time.UnixMilli(int64(i + 1)))
 			_, err := creator.CreateAs(t.Context(), project, state.Creation{
 				Ticket:   &pb.Ticket{Id: id, Owner: id, Created: 1, Queues: []string{"ranked"}},
-				Settings: settings.GetRevision(), Ends: state.EndsOf(settings, time.Minute),
+				Settings: settings, Readable: time.Minute,
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -34,7 +34,7 @@ func (o *owned) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !state.ListsOf(settings).Listed {
+	if !state.Listed(settings) {
 		return problem.New(problem.TicketsNotListed, "query parameter player: this project does not list the tickets of "+
 			"players: its settings have neither tickets.listed nor tickets.perPlayer. Ask for a ticket")
 	}

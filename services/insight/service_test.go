@@ -390,7 +390,7 @@ func TestStreamOfAPlayerLearnsOfNewTickets(t *testing.T) {
 		id := state.NewID(w.store.Now())
 		_, err = w.store.Creator(nil).CreateAs(t.Context(), "demo", state.Creation{
 			Ticket:   &pb.Ticket{Id: id, Owner: owner, Created: w.store.Now().UnixMilli()},
-			Settings: settings.GetRevision(), Lists: state.ListsOf(settings)})
+			Settings: settings})
 		must(t, err)
 		e := of(created, "", "", id)
 		e.Time = w.store.Now().UnixMilli()

@@ -104,7 +104,8 @@ func (w *world) play(teams ...string) string {
 		for _, name := range players {
 			ticket.Players = append(ticket.Players, &pb.Player{Id: name})
 		}
-		_, err := w.store.Creator(nil).CreateAs(w.Context(), "demo", state.CreationOf(ticket, settings, time.Minute))
+		_, err := w.store.Creator(nil).CreateAs(w.Context(), "demo", state.Creation{Ticket: ticket, Settings: settings,
+			Readable: time.Minute})
 		must(w, err)
 		c.Tickets = append(c.Tickets, ticket.GetId())
 		c.Assignments = append(c.Assignments, &pb.Assignment{Connection: "host:1"})

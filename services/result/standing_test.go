@@ -154,7 +154,8 @@ func TestResultCountsInStanding(t *testing.T) {
 	creation := func(owner string) state.Creation {
 		settings, err := w.store.Settings(t.Context(), "demo")
 		must(t, err)
-		return state.CreationOf(&pb.Ticket{Id: state.NewID(time.Now()), Owner: owner}, settings, time.Minute)
+		return state.Creation{Ticket: &pb.Ticket{Id: state.NewID(time.Now()), Owner: owner}, Settings: settings,
+			Readable: time.Minute}
 	}
 	if _, err := w.store.Creator(nil).CreateAs(t.Context(), "demo", creation("ada")); err == nil ||
 		!strings.Contains(err.Error(), "left a match") {

@@ -47,9 +47,8 @@ func (s *service) create(c echo.Context) error {
 	store := func() (created state.Created, err error) {
 		ctx, project := c.Request().Context(), c.Param("project")
 		err = s.settingsCache.decide(ctx, project, func(settings *pb.ProjectSettings) (err error) {
-			asked := state.CreationOf(body, settings, s.Readable)
-			asked.Key, asked.Request = key, request
-			created, err = s.store(c, settings, asked, in)
+			created, err = s.store(c, in, state.Creation{Ticket: body, Settings: settings, Readable: s.Readable, Key: key,
+				Request: request})
 			return err
 		})
 		return created, err
@@ -71,10 +70,9 @@ func (s *service) create(c echo.Context) error {
 }
 
 // store stores a ticket as the project's settings want it, or finds an earlier ticket with its key.
-func (s *service) store(c echo.Context, settings *pb.ProjectSettings, asked state.Creation, in creation) (
-	created state.Created, err error) {
+func (s *service) store(c echo.Context, in creation, asked state.Creation) (created state.Created, err error) {
 	ctx, project := c.Request().Context(), c.Param("project")
-	in, err = applyTokenClaims(in, settings, auth.From(c), s.Fields, func() (map[string]float64, error) {
+	in, err = applyTokenClaims(in, asked.Settings, auth.From(c), s.Fields, func() (map[string]float64, error) {
 		return s.Regions.Verify(in.Receipts, c.Request())
 	})
 	if err != nil {

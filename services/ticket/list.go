@@ -41,12 +41,12 @@ func (s *service) list(c echo.Context) error {
 	if err := s.reads.Allow(project, "list of "+player); err != nil {
 		return err
 	}
-	if !state.ListsOf(s.settingsCache.of(project)).Listed {
+	if !state.Listed(s.settingsCache.of(project)) {
 		settings, err := s.settingsCache.fresh(ctx, project)
 		if err != nil {
 			return err
 		}
-		if !state.ListsOf(settings).Listed {
+		if !state.Listed(settings) {
 			return problem.New(problem.TicketsNotListed, "this project does not list the tickets of players: its settings have "+
 				"neither tickets.listed nor tickets.perPlayer")
 		}

@@ -124,8 +124,7 @@ func (w *walk) ticket(id string, players ...string) *pb.Ticket {
 }
 
 func (w *walk) creation(t *pb.Ticket) state.Creation {
-	return state.Creation{Ticket: t, Settings: w.settings.GetRevision(), Lists: state.ListsOf(w.settings),
-		Ends: state.EndsOf(w.settings, walkReadable), Pauses: state.PausesOf(w.settings)}
+	return state.Creation{Ticket: t, Settings: w.settings, Readable: walkReadable}
 }
 
 func (w *walk) create() func() error {

@@ -42,9 +42,7 @@ func (s *Store) AnswerMatch(ctx context.Context, project string, a Answer) (over
 		"id", a.Ticket,
 		"answer", flag(a.Accept),
 		"event", s.encodeEvent(event))
-	for _, player := range a.Players {
-		c.args = append(c.args, player)
-	}
+	c.addArgs(a.Players)
 	var verdict string
 	var n int
 	if err := s.evalShared(ctx, project, c, &verdict, &n); err != nil {
@@ -197,7 +195,7 @@ func (s *Store) endAcceptance(
 		"first_pause", pauses.First.Milliseconds(),
 		"longest_pause", pauses.Longest.Milliseconds(),
 		"pause_limit", PausedPlayers)
-	c.tickets(keysOf(project), TicketsOf(m.GetProposal()))
+	c.addEach(keysOf(project).ticket, TicketsOf(m.GetProposal()))
 	var verdict string
 	var declined, silent, others words
 	if err := s.eval(ctx, c, &verdict, &ended.Position, &declined, &silent, &others); err != nil || verdict == "other" {

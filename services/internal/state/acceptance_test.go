@@ -264,12 +264,12 @@ func TestReplacedTicketEndsTheAcceptance(t *testing.T) {
 		s := open(state.Options{})
 		revision, terms := setUp(t, s)
 		create(t, s, "other")
-		lists := state.Lists{Listed: true, Limit: 1, Replace: true}
+		settings := &pb.ProjectSettings{Tickets: &pb.TicketRules{PlayerLimit: 1, WhenReached: "replace"}}
 		old, newer := ticket("old", 0), ticket("newer", 1)
 		newer.Owner = old.Owner
-		must(t, second(s.Creator(nil).CreateAs(t.Context(), project, state.Creation{Ticket: old, Lists: lists})))
+		must(t, second(s.Creator(nil).CreateAs(t.Context(), project, state.Creation{Ticket: old, Settings: settings})))
 		mustClaim(t, s, terms, offer(revision, "m", "old", "other"))
-		made, err := s.Creator(nil).CreateAs(t.Context(), project, state.Creation{Ticket: newer, Lists: lists})
+		made, err := s.Creator(nil).CreateAs(t.Context(), project, state.Creation{Ticket: newer, Settings: settings})
 		if err != nil || !slices.Equal(made.Ended, []string{"old"}) {
 			t.Fatal(made, err)
 		}

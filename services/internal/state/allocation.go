@@ -95,9 +95,7 @@ func (s *Store) beginCall(k keys, matches []Beginning) call {
 		m := b.Match
 		tickets := TicketsOf(m.GetProposal())
 		c.keys = append(c.keys, k.match(m.GetId()))
-		for _, id := range tickets {
-			c.keys = append(c.keys, k.ticket(id))
-		}
+		c.addKeys(k.ticket, tickets)
 		c.keys = append(c.keys, placeKeys(k, m)...)
 		c.args = append(c.args, m.GetId(), b.Lease.Holder, len(tickets), strings.Join(tickets, " "),
 			s.encodeEvent(matchEvent(m, pb.Event_KIND_ALLOCATING)), s.encodeEvent(droppedEvent(m)), placeOf(m))

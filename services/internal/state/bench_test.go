@@ -106,10 +106,10 @@ func benchmarkTicket(b *testing.B, s *state.Store, work func(*crowd) error, befo
 // benchmarkRated creates rounds of tickets without and with a rating and a standing in turn, and says how much more the
 // latter take: of Redis's processor, and of both.
 func benchmarkRated(b *testing.B, s *state.Store) {
-	asked := state.Creation{Ratings: []*pb.RatingRule{{Name: "skill", Model: rating.PlackettLuce, Mean: 25, Deviation: 8,
-		Beta: 4, Tau: 0.1}}}
-	standing := asked
-	standing.Standing = &pb.StandingRules{Games: true, Left: true, Recent: 5}
+	rated := &pb.ProjectSettings{Ratings: []*pb.RatingRule{{Name: "skill", Model: rating.PlackettLuce, Mean: 25,
+		Deviation: 8, Beta: 4, Tau: 0.1}}}
+	standing := &pb.ProjectSettings{Ratings: rated.Ratings,
+		Standing: &pb.StandingRules{Games: true, Left: true, Recent: 5}}
 	c := &crowd{ctx: b.Context(), store: s, creator: s.Creator(nil)}
 	for i := range crowdSize { // as the players of a ladder have them
 		stored := state.FormatRated([]state.PlayerRating{{Name: "skill", Rating: rating.Rating{Mean: 25.1 + float64(i)/7,
@@ -120,7 +120,7 @@ func benchmarkRated(b *testing.B, s *state.Store) {
 	}
 	var redis, both [3]time.Duration
 	for b.Loop() {
-		for of, one := range []state.Creation{{}, asked, standing} {
+		for of, one := range []*pb.ProjectSettings{nil, rated, standing} {
 			c.round++
 			usedBefore, _ := usageOf(b, s)
 			before := processorTime(b)
@@ -215,14 +215,13 @@ func grow(i int) byte {
 	return room[i%len(room)]
 }
 
-func (c *crowd) create() error { return c.createAs(state.Creation{}) }
+func (c *crowd) create() error { return c.createAs(nil) }
 
-func (c *crowd) createAs(asked state.Creation) error {
+func (c *crowd) createAs(settings *pb.ProjectSettings) error {
 	return c.each(func(i int) error {
-		one := asked
-		one.Ticket = ticket(c.id(i), i)
+		one := state.Creation{Ticket: ticket(c.id(i), i), Settings: settings}
 		one.Ticket.Owner = fmt.Sprint("player-", i)
-		if len(asked.Ratings) > 0 {
+		if len(settings.GetRatings()) > 0 {
 			one.Ticket.AttributeNames, one.Ticket.AttributeValues = nil, nil
 		}
 		_, err := c.creator.CreateAs(c.ctx, project, one)

@@ -228,9 +228,7 @@ func (s *Store) claimCall(project string, terms ClaimOptions, claims []*Claim) (
 		}
 		m := claim.Match
 		c.keys = append(c.keys, k.match(m.GetId()), k.outcome(m.GetId()))
-		for _, id := range claim.Tickets {
-			c.keys = append(c.keys, k.ticket(id))
-		}
+		c.addKeys(k.ticket, claim.Tickets)
 		c.keys = append(c.keys, placeKeys(k, m)...)
 		var awaits string
 		var err error

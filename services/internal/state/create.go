@@ -93,17 +93,20 @@ type answer struct {
 }
 
 func newCreation(asked Creation) (one *creation, err error) {
-	t := asked.Ticket
+	t, rules, standing := asked.Ticket, []*pb.RatingRule(nil), asked.Settings.GetStanding()
+	if len(asked.Settings.GetRatings()) > 0 {
+		rules = RatingsFor(asked.Settings, t.GetQueues()...)
+	}
 	one = &creation{Creation: asked, done: make(chan answer, 1)}
-	if len(asked.Ratings) > 0 || asked.Standing != nil {
-		one.body, one.rated, err = encodeRated(t, asked)
+	if len(rules) > 0 || standing != nil {
+		one.body, one.rated, err = encodeRated(t, rules, standing)
 	} else {
 		one.body, err = proto.Marshal(t)
 	}
 	if err != nil {
 		return nil, problem.Wrap(problem.Invalid, err, "the ticket holds text that is not UTF-8")
 	}
-	if asked.Ends.Unserved {
+	if asked.Settings.GetTickets().GetRefuseUnserved() {
 		one.served = strings.Join(t.GetQueues(), " ")
 	}
 	if asked.Key != "" {
@@ -120,69 +123,19 @@ func newCreation(asked Creation) (one *creation, err error) {
 type Creation struct {
 	// Ticket has its id, owner and created.
 	Ticket *pb.Ticket
-	// Settings are the revision of the project's settings that the caller decided by, 0 for a project without settings.
-	Settings int64
-	// Lists are the settings for lists of players' tickets.
-	Lists Lists
-	// Ends are the settings for the ends of tickets.
-	Ends Ends
-	// Pauses is how long players that missed a match pause.
-	Pauses Pauses
-	// Ratings are those that the ticket's players get, Standing says what else it has of them, and Running what becomes of
-	// it when one of them is in a match without a result; see RatingsFor and definition.Tell.
-	Ratings  []*pb.RatingRule
-	Standing *pb.StandingRules
-	Running  string
+	// Settings are the settings of the project that the caller decided by; nil for a project without settings.
+	Settings *pb.ProjectSettings
+	// Readable is how long the results of replaced tickets can be read.
+	Readable time.Duration
 	// Key is an Idempotency-Key, "" for none, and Request what was asked with it.
 	Key     string
 	Request []byte
 }
 
-// CreationOf is a ticket that is created as a project's settings want it. Results are readable for that long.
-func CreationOf(t *pb.Ticket, settings *pb.ProjectSettings, readable time.Duration) Creation {
-	c := Creation{Ticket: t, Settings: settings.GetRevision(), Lists: ListsOf(settings),
-		Ends: EndsOf(settings, readable), Pauses: PausesOf(settings), Standing: settings.GetStanding(),
-		Running: settings.GetTickets().GetRunning()}
-	if len(settings.GetRatings()) > 0 {
-		c.Ratings = RatingsFor(settings, t.GetQueues()...)
-	}
-	return c
-}
-
-// Lists says how the tickets of players are listed.
-type Lists struct {
-	// Listed: the tickets of each player are listed.
-	Listed bool
-	// Limit is how many tickets without a result a player may have, 0 for any number. Replace ends the oldest of them
-	// instead of refusing the new one. Both need Listed.
-	Limit   int
-	Replace bool
-}
-
-// ListsOf returns a project's settings for lists of players' tickets.
-func ListsOf(settings *pb.ProjectSettings) Lists {
+// Listed reports whether the tickets of each player of a project are listed.
+func Listed(settings *pb.ProjectSettings) bool {
 	t := settings.GetTickets()
-	return Lists{
-		Listed: t.GetListed() || t.GetPlayerLimit() > 0, Limit: int(t.GetPlayerLimit()),
-		Replace: t.GetWhenReached() == "replace",
-	}
-}
-
-// Ends says how tickets end.
-type Ends struct {
-	// Told: a ticket that ends without a match has the reason as its result.
-	Told bool
-	// Readable is how long the results of replaced tickets can be read.
-	Readable time.Duration
-	// Unserved: a ticket with a queue that no config serves is refused, and one ends when no config serves any of its
-	// queues any more.
-	Unserved bool
-}
-
-// EndsOf returns a project's settings for the ends of tickets. Results are readable for that long.
-func EndsOf(settings *pb.ProjectSettings, readable time.Duration) Ends {
-	t := settings.GetTickets()
-	return Ends{Told: t.GetEndsTold(), Readable: readable, Unserved: t.GetRefuseUnserved()}
+	return t.GetListed() || t.GetPlayerLimit() > 0
 }
 
 // Created is the result of a Creation.
@@ -258,7 +211,8 @@ func (c *Creator) flush(ctx context.Context, project string, g *group) {
 	for n < min(len(g.queue), groupSize) {
 		one := g.queue[n]
 		bytes, named = bytes+len(one.body), named+one.named
-		if n > 0 && (bytes > groupBytes || named > groupPlayers || one.Settings != g.queue[0].Settings) {
+		isOther := one.Settings.GetRevision() != g.queue[0].Settings.GetRevision()
+		if n > 0 && (bytes > groupBytes || named > groupPlayers || isOther) {
 			break
 		}
 		n++
@@ -397,6 +351,7 @@ func (s *Store) create(
 	playerInterval, playerBurst := s.limits.Player().bucket()
 	projectInterval, projectBurst := s.limits.Project().bucket()
 	first, older := batch[0], 0
+	rules, pauses := first.Settings.GetTickets(), PausesOf(first.Settings)
 	for _, one := range batch {
 		older += len(one.older)
 	}
@@ -410,25 +365,25 @@ func (s *Store) create(
 		"large_size", largeSize,
 		"bytes_limit", s.limits.TicketMemory<<20,
 		"player_share", s.limits.playerMemory(),
-		"settings_revision", first.Settings,
+		"settings_revision", first.Settings.GetRevision(),
 		"party_read", first.party.read,
 		"party_revision", first.party.revision,
 		"party_body", first.party.body,
 		"heard_every", first.party.noted.Milliseconds(),
 		"event", s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_CREATED}),
 		"replaced_event", s.cancelled("replaced"),
-		"listing", first.Lists.Listed,
-		"player_limit", first.Lists.Limit,
-		"replaces", flag(first.Lists.Replace),
-		"ends_told", flag(first.Ends.Told),
-		"told_time", first.Ends.Readable.Milliseconds(),
-		"first_pause", first.Pauses.First.Milliseconds(),
-		"longest_pause", first.Pauses.Longest.Milliseconds(),
+		"listing", Listed(first.Settings),
+		"player_limit", rules.GetPlayerLimit(),
+		"replaces", flag(rules.GetWhenReached() == "replace"),
+		"ends_told", flag(rules.GetEndsTold()),
+		"told_time", first.Readable.Milliseconds(),
+		"first_pause", pauses.First.Milliseconds(),
+		"longest_pause", pauses.Longest.Milliseconds(),
 		"key_period", keyTime.Microseconds(),
 		"key_limit", s.limits.Keys,
 		"rating_slots", ratingSlots(batch),
 		"rated_limit", cmp.Or(s.limits.Rated, math.MaxInt32),
-		"when_running", first.Running,
+		"when_running", rules.GetRunning(),
 		"count", len(batch),
 		"older_count", older)
 	c.keys = slices.Grow(c.keys, len(batch)+2*older)

@@ -18,7 +18,7 @@ func createTold(t *testing.T, s *state.Store, tickets ...*pb.Ticket) {
 	t.Helper()
 	for _, one := range tickets {
 		_, err := s.Creator(nil).CreateAs(t.Context(), project, state.Creation{Ticket: one,
-			Ends: state.Ends{Told: true, Readable: time.Minute}})
+			Settings: &pb.ProjectSettings{Tickets: &pb.TicketRules{EndsTold: true}}, Readable: time.Minute})
 		must(t, err)
 	}
 }
@@ -205,10 +205,11 @@ func TestReplacedTicketIsTold(t *testing.T) {
 		make := func(id string, players ...string) {
 			t.Helper()
 			_, err := s.Creator(nil).CreateAs(t.Context(), project, state.Creation{Ticket: forPlayers(id, players...),
-				Lists: state.Lists{Listed: true, Limit: 1, Replace: true}, Ends: state.Ends{Told: true, Readable: time.Minute}})
+				Settings: &pb.ProjectSettings{Tickets: &pb.TicketRules{PlayerLimit: 1, WhenReached: "replace", EndsTold: true}},
+				Readable: time.Minute})
 			must(t, err)
 		}
-		m := newMaker(t, s, state.Lists{})
+		m := newMaker(t, s, 0, "")
 		make("a1", "ada", "bob")
 		make("a2", "ada")
 		ends(t, s, "a1", "replaced")

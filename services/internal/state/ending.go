@@ -218,9 +218,7 @@ func (s *Store) endCall(k keys, all []ending, told bool) call {
 	for _, a := range all {
 		m := a.Match
 		c.keys = append(c.keys, k.match(m.GetId()), k.outcome(m.GetId()))
-		for _, id := range a.Tickets {
-			c.keys = append(c.keys, k.ticket(id))
-		}
+		c.addKeys(k.ticket, a.Tickets)
 		c.keys = append(append(c.keys, placeKeys(k, m)...), awaitedKeys(k, m, a.awaits)...)
 		c.args = append(c.args, m.GetId(), a.Holder, len(a.Tickets), strings.Join(a.Tickets, " "), a.event, a.Connection,
 			a.body, flag(a.MayHaveServer), a.server, a.KeepServer.Milliseconds(), neededTarget(m), a.answer(), a.outcome.body,

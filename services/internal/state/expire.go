@@ -62,7 +62,7 @@ func (s *Store) expireWaiting(
 		"told_time", readable.Milliseconds(),
 		"reason", "abandoned",
 		"event", s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_EXPIRED, Reason: "abandoned"}))
-	c.tickets(k, tickets)
+	c.addEach(k.ticket, tickets)
 	return s.eval(ctx, c, &e.Abandoned, &e.Position, &e.Told)
 }
 
@@ -73,10 +73,7 @@ func (s *Store) expireMatches(ctx context.Context, k keys, latest int64, limit i
 		return 0, err
 	}
 	c := s.call("expire_matches", k, ids{})
-	for _, id := range matches {
-		c.keys = append(c.keys, k.match(id))
-		c.args = append(c.args, id)
-	}
+	c.addEach(k.match, matches)
 	err = s.eval(ctx, c, &n)
 	return n, err
 }

@@ -38,9 +38,7 @@ func (s *Store) AddProjects(ctx context.Context, projects []string) error {
 		return nil
 	}
 	c := s.call("project_list", global, ids{})
-	for _, project := range projects {
-		c.args = append(c.args, project)
-	}
+	c.addArgs(projects)
 	return s.eval(ctx, c)
 }
 

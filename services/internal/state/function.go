@@ -72,9 +72,7 @@ func (s *Store) ChangeFunctionWith(ctx context.Context, project, name string,
 			"event", event,
 			"audited", audited,
 			"added", len(added))
-		for _, module := range slices.Concat(added, dropped) {
-			put.args = append(put.args, module)
-		}
+		put.addArgs(slices.Concat(added, dropped))
 		var verdict string
 		if err := s.eval(ctx, put, &verdict); err != nil {
 			return err

@@ -27,9 +27,7 @@ func (s *Store) Hear(ctx context.Context, project string, tickets []string) erro
 		c := s.call("ticket_hear", keysOf(project), ids{},
 			"kept", signsKept.Milliseconds(),
 			"spare", spareSigns)
-		for _, id := range some {
-			c.args = append(c.args, id)
-		}
+		c.addArgs(some)
 		if err := s.eval(ctx, c); err != nil {
 			return err
 		}
@@ -67,7 +65,7 @@ func (s *Store) EndUnheard(
 		"told_time", readable.Milliseconds(),
 		"reason", "unheard",
 		"event", s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_EXPIRED, Reason: "unheard"}))
-	c.tickets(k, silent)
+	c.addEach(k.ticket, silent)
 	var forgotten int
 	err = s.eval(ctx, c, &found.Known, &forgotten, &found.Ended, &found.Position, &found.Told)
 	found.More = len(silent) == unheardBatch && found.Ended+forgotten > 0

@@ -122,7 +122,7 @@ func (s *Store) releaseMatch(
 		"event", s.encodeEvent(event),
 		"place", placeOf(m),
 		"may_have_server", mayHaveServer)
-	c.tickets(k, TicketsOf(m.GetProposal()))
+	c.addEach(k.ticket, TicketsOf(m.GetProposal()))
 	var others []string
 	if err := s.eval(ctx, c, &done, &position, &others); err != nil {
 		return false, 0, err

@@ -74,9 +74,7 @@ func (s *Store) TakeModules(
 ) (taken []string, err error) {
 	take := s.call("module_take", keysOf(project), ids{},
 		"grace", grace.Milliseconds())
-	for _, module := range modules {
-		take.args = append(take.args, module)
-	}
+	take.addArgs(modules)
 	err = s.eval(ctx, take, &taken)
 	return taken, err
 }

@@ -121,9 +121,6 @@ func (s *Store) expireOutcomes(ctx context.Context, k keys, latest int64, limit 
 		return false, err
 	}
 	c := s.call("expire_outcomes", k, ids{})
-	for _, id := range due {
-		c.keys = append(c.keys, k.outcome(id))
-		c.args = append(c.args, id)
-	}
+	c.addEach(k.outcome, due)
 	return len(due) == limit, s.eval(ctx, c)
 }

@@ -130,9 +130,7 @@ func (s *Store) putParty(
 			"pause_limit", PausedPlayers,
 			"missing", strings.Join(by.Decline, "\n"),
 			"joined", len(joined))
-		for _, player := range slices.Concat(joined, left) {
-			c.args = append(c.args, player)
-		}
+		c.addArgs(slices.Concat(joined, left))
 		var verdict, asks string
 		var searchEnded bool
 		if err := s.eval(ctx, c, &verdict, &searchEnded, &ended.Declined, &asks); err != nil {

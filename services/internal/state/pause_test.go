@@ -25,8 +25,7 @@ func pausing(t *testing.T, s *state.Store) *pb.ProjectSettings {
 // createBy creates a ticket by the settings of the project.
 func createBy(t *testing.T, s *state.Store, settings *pb.ProjectSettings, one *pb.Ticket) error {
 	t.Helper()
-	_, err := s.Creator(nil).CreateAs(t.Context(), project, state.Creation{Ticket: one, Settings: settings.GetRevision(),
-		Lists: state.ListsOf(settings), Pauses: state.PausesOf(settings)})
+	_, err := s.Creator(nil).CreateAs(t.Context(), project, state.Creation{Ticket: one, Settings: settings})
 	return err
 }
 

@@ -45,7 +45,8 @@ const (
 	awaiting  = "r:* awaited running "
 	played    = awaiting + "ratings rated boards board:* steps "
 	fillings  = "bf:* bm:* bj:* backfills backfill_sizes joins "
-	searching = "mm:projects t:* waiting resolved results " + larges + "pa:* by_player keys:* m:* claims pauses:* last_seen "
+	searching = "mm:projects t:* waiting resolved results " + larges + "pa:* by_player keys:* m:* claims pauses:* " +
+		"last_seen "
 )
 
 // permissions are the rights of each account. Services have no other rights in Redis.
@@ -70,8 +71,8 @@ func permissions() map[string]rights {
 			reads:  "functions",
 			own:    "sim:*",
 			writes: "history",
-			changes: "mm:projects configs revisions revision config_names config_changes config_history settings webhooks queues " +
-				"audit unserved rates history_seq stream_bytes",
+			changes: "mm:projects configs revisions revision config_names config_changes config_history settings webhooks " +
+				"queues audit unserved rates history_seq stream_bytes",
 		},
 		catalog.Registry: {
 			scripts: "project_add function_put module_note module_take rate_allow rate_charge",

@@ -27,14 +27,15 @@ func forPlayers(id string, players ...string) *pb.Ticket {
 
 // maker creates tickets in a project that lists them.
 type maker struct {
-	t       *testing.T
-	store   *state.Store
-	creator *state.Creator
-	lists   state.Lists
+	t        *testing.T
+	store    *state.Store
+	creator  *state.Creator
+	settings *pb.ProjectSettings
 }
 
 func (m *maker) create(id string, players ...string) (state.Created, error) {
-	return m.creator.CreateAs(m.t.Context(), project, state.Creation{Ticket: forPlayers(id, players...), Lists: m.lists})
+	return m.creator.CreateAs(m.t.Context(), project,
+		state.Creation{Ticket: forPlayers(id, players...), Settings: m.settings})
 }
 
 // made creates a ticket, which must end those others.
@@ -80,16 +81,16 @@ func (m *maker) gone(ids ...string) {
 	}
 }
 
-func newMaker(t *testing.T, s *state.Store, lists state.Lists) *maker {
-	lists.Listed = true
-	return &maker{t: t, store: s, creator: s.Creator(nil), lists: lists}
+func newMaker(t *testing.T, s *state.Store, limit int64, whenReached string) *maker {
+	rules := &pb.TicketRules{Listed: true, PlayerLimit: limit, WhenReached: whenReached}
+	return &maker{t: t, store: s, creator: s.Creator(nil), settings: &pb.ProjectSettings{Tickets: rules}}
 }
 
 func TestPlayerHasNoMoreTicketsThanAllowed(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		revision, terms := setUp(t, s)
-		m := newMaker(t, s, state.Lists{Limit: 2})
+		m := newMaker(t, s, 2, "")
 		ada := []string{"ada"}
 		m.made("a1", ada)
 		m.made("a2", []string{"bob", "ada"})
@@ -116,7 +117,7 @@ func TestPlayerHasNoMoreTicketsThanAllowed(t *testing.T) {
 		must(t, err)
 		m.listed("ada")
 		m.listed("bob")
-		if left, err := s.AllKeys(t.Context(), "mm:*byplayer"); err != nil || len(left) > 0 {
+		if left, err := s.AllKeys(t.Context(), "mm:*by_player"); err != nil || len(left) > 0 {
 			t.Errorf("left are %v, %v", left, err)
 		}
 	})
@@ -127,7 +128,7 @@ func TestOldestTicketIsReplaced(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{History: 1000})
 		revision, terms := setUp(t, s)
-		m := newMaker(t, s, state.Lists{Limit: 1, Replace: true})
+		m := newMaker(t, s, 1, "replace")
 		ada := []string{"ada"}
 		m.made("a1", ada)
 		m.made("a2", ada, "a1")
@@ -171,7 +172,7 @@ func TestRacesForTheLimitOfAPlayer(t *testing.T) {
 			alive, refusals := map[string]bool{}, 0
 			var all sync.WaitGroup
 			for replica := range 4 {
-				m := newMaker(t, open(state.Options{Clock: time.Now}), state.Lists{Limit: 1, Replace: replace})
+				m := newMaker(t, open(state.Options{Clock: time.Now}), 1, map[bool]string{true: "replace"}[replace])
 				for n := range 10 {
 					all.Go(func() {
 						id := fmt.Sprintf("%s-%d-%d", player, replica, n)
@@ -220,7 +221,7 @@ func TestRacesForTheLimitOfAPlayer(t *testing.T) {
 func TestListsAreBounded(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
-		m := newMaker(t, s, state.Lists{})
+		m := newMaker(t, s, 0, "")
 		var want []string
 		for n := range 40 {
 			m.made(fmt.Sprint("t", n), []string{"ada"})
@@ -306,7 +307,7 @@ func TestTicketsAreReadInTheirOrder(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		setUp(t, s)
-		m := newMaker(t, s, state.Lists{})
+		m := newMaker(t, s, 0, "")
 		var ids []string
 		for i := range 150 {
 			id := fmt.Sprint("t", i)

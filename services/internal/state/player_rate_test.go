@@ -108,7 +108,8 @@ func TestWhoPaysForWhatIsNotCreated(t *testing.T) {
 			n++
 			in := ticketFor(n, owner, players...)
 			in.Queues = []string{"nobody"}
-			_, err := c.CreateAs(t.Context(), project, state.Creation{Ticket: in, Ends: state.Ends{Unserved: true}})
+			_, err := c.CreateAs(t.Context(), project, state.Creation{Ticket: in,
+				Settings: &pb.ProjectSettings{Tickets: &pb.TicketRules{RefuseUnserved: true}}})
 			return err
 		}
 		kindOf(t, unserved("lobby", "ada", "bob"), problem.Invalid)

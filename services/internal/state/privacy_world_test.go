@@ -123,8 +123,7 @@ func playerPath(player string) string { return "/players/" + url.PathEscape(play
 func (w *privacy) make(one *pb.Ticket) {
 	w.t.Helper()
 	_, err := w.store.Creator(nil).CreateAs(w.t.Context(), project, state.Creation{Ticket: one,
-		Settings: w.settings.GetRevision(), Lists: state.ListsOf(w.settings), Ends: state.EndsOf(w.settings, time.Minute),
-		Pauses: state.PausesOf(w.settings), Key: "key of " + one.GetId(), Request: []byte("request")})
+		Settings: w.settings, Readable: time.Minute, Key: "key of " + one.GetId(), Request: []byte("request")})
 	must(w.t, err)
 }
 

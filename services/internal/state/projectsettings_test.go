@@ -77,7 +77,8 @@ func TestCreateNeedsTheSettingsOfTheProject(t *testing.T) {
 		s := open(state.Options{})
 		c := s.Creator(nil)
 		under := func(id string, revision int64) error {
-			_, err := c.CreateAs(t.Context(), project, state.Creation{Ticket: ticket(id, 0), Settings: revision})
+			_, err := c.CreateAs(t.Context(), project, state.Creation{Ticket: ticket(id, 0),
+				Settings: &pb.ProjectSettings{Revision: revision}})
 			return err
 		}
 		must(t, under("a", 0))
@@ -115,7 +116,8 @@ func TestSettingsRaceWithCreates(t *testing.T) {
 					for n := 0; n < 200; {
 						before := answered.Load()
 						_, err := creator.CreateAs(t.Context(), project,
-							state.Creation{Ticket: ticket(fmt.Sprintf("t-%d-%d", replica, n), 0), Settings: revision})
+							state.Creation{Ticket: ticket(fmt.Sprintf("t-%d-%d", replica, n), 0),
+								Settings: &pb.ProjectSettings{Revision: revision}})
 						switch {
 						case errors.Is(err, state.ErrOtherSettings):
 							p, err := s.Settings(t.Context(), project)

@@ -142,10 +142,12 @@ func countFromEnd(places []int, size int) {
 // encodeRated adds to a ticket the ratings that its players start with, and encodes it with room for the ratings that
 // they have: the script that creates it reads them in the same step. Values are at the end of the bodies, so that the
 // places are known.
-func encodeRated(t *pb.Ticket, asked Creation) (body []byte, rated *ratedTicket, err error) {
-	rules := writtenRules(asked.Ratings, asked.Standing)
+func encodeRated(
+	t *pb.Ticket, ratings []*pb.RatingRule, standing *pb.StandingRules,
+) (body []byte, rated *ratedTicket, err error) {
+	rules := writtenRules(ratings, standing)
 	_, given := t.GetProperties()[definition.Recent]
-	rated = &ratedTicket{rules: rules, recent: asked.Standing.GetRecent() > 0 && !given}
+	rated = &ratedTicket{rules: rules, recent: standing.GetRecent() > 0 && !given}
 	own := columns{&t.AttributeNames, &t.AttributeValues}
 	starts := startsOf(rules, own)
 	players := make([]ratedPlayer, len(t.GetPlayers()))

@@ -237,9 +237,7 @@ func (s *Store) PutResult(
 		"first_pause", m.leave.First.Milliseconds(),
 		"longest_pause", m.leave.Longest.Milliseconds(),
 		"pause_limit", PausedPlayers)
-	for _, board := range slices.Concat(rank.boards, rank.gone) {
-		c.keys = append(c.keys, k.board(board))
-	}
+	c.addKeys(k.board, slices.Concat(rank.boards, rank.gone))
 	for _, one := range ratings {
 		values, err := m.values(rank, one, result)
 		if err != nil {
@@ -301,9 +299,7 @@ func (s *Store) SweepResults(ctx context.Context, project string, limit int) (mi
 	c := s.call("ratings_expire", k, ids{},
 		"age", s.ratingAge().Milliseconds(),
 		"limit", limit)
-	for _, board := range boards {
-		c.keys = append(c.keys, k.board(board))
-	}
+	c.addKeys(k.board, boards)
 	var forgotten int
 	err = s.eval(ctx, c, &forgotten)
 	return missing, len(due) == limit || forgotten == limit, err

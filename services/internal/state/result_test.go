@@ -124,7 +124,8 @@ func TestTicketsHaveRatings(t *testing.T) {
 		ticket.AttributeNames, ticket.AttributeValues = []string{"a", "mmr", "zz"}, []float64{1, 40, 2}
 		ticket.Players[1].AttributeNames, ticket.Players[1].AttributeValues = []string{"mmr", "z"}, []float64{50, 7}
 		ticket.Properties = map[string][]byte{"p": []byte("q")}
-		_, err = s.Creator(nil).CreateAs(t.Context(), project, state.Creation{Ticket: ticket, Ratings: rules})
+		_, err = s.Creator(nil).CreateAs(t.Context(), project, state.Creation{Ticket: ticket,
+			Settings: &pb.ProjectSettings{Ratings: rules}})
 		must(t, err)
 		got, err := s.Ticket(t.Context(), project, "t1")
 		must(t, err)
@@ -184,8 +185,9 @@ func TestTicketsHaveTheirRating(t *testing.T) {
 			player, id := fmt.Sprint("p", i), fmt.Sprint("t", i)
 			must(t, s.Rate(t.Context(), project, player, c.stored))
 			one := &pb.Ticket{Id: id, Owner: player, AttributeNames: []string{"zz"}, AttributeValues: []float64{3}}
-			_, err := s.Creator(nil).CreateAs(t.Context(), project, state.Creation{Ticket: one, Ratings: []*pb.RatingRule{
-				{Name: c.name, Season: c.season, Keep: c.keep, Mean: 25, Deviation: 8, Model: rating.TrueSkill}}})
+			_, err := s.Creator(nil).CreateAs(t.Context(), project, state.Creation{Ticket: one,
+				Settings: &pb.ProjectSettings{Ratings: []*pb.RatingRule{
+					{Name: c.name, Season: c.season, Keep: c.keep, Mean: 25, Deviation: 8, Model: rating.TrueSkill}}}})
 			must(t, err)
 			got, err := s.Ticket(t.Context(), project, id)
 			must(t, err)
@@ -209,9 +211,12 @@ func TestSearchWhileAMatchRuns(t *testing.T) {
 			one.Owner = "owner-of-t0"
 			return one
 		}
-		_, err := creator.CreateAs(t.Context(), project, state.Creation{Ticket: again("t1"), Running: "refuse"})
+		when := func(running string) *pb.ProjectSettings {
+			return &pb.ProjectSettings{Tickets: &pb.TicketRules{Running: running}}
+		}
+		_, err := creator.CreateAs(t.Context(), project, state.Creation{Ticket: again("t1"), Settings: when("refuse")})
 		kindOf(t, err, problem.Conflict)
-		told, err := creator.CreateAs(t.Context(), project, state.Creation{Ticket: again("t2"), Running: "tell"})
+		told, err := creator.CreateAs(t.Context(), project, state.Creation{Ticket: again("t2"), Settings: when("tell")})
 		if err != nil || told.Running != "m" || told.ID != "t2" {
 			t.Errorf("%+v, %v", told, err)
 		}

@@ -22,8 +22,8 @@ import (
 //go:embed script
 var sources embed.FS
 
-// scripts are all scripts, by the names of their files. Each is loaded when it is first used: all of them take 20 ms, and
-// each instance of a function is a process of this binary.
+// scripts are all scripts, by the names of their files. Each is loaded when it is first used: all of them take 20 ms,
+// and each instance of a function is a process of this binary.
 var scripts = sync.OnceValue(func() map[string]func() *script {
 	files, _ := fs.Glob(sources, "script/*.lua") // the pattern is right
 	all := make(map[string]func() *script, len(files))
@@ -227,12 +227,23 @@ func (s *Store) argumentOf(name string) any {
 	return ""
 }
 
-// tickets adds the keys and the ids of tickets.
-func (c *call) tickets(k keys, ids []string) {
+// addKeys adds the keys of ids, and addArgs texts.
+func (c *call) addKeys(key func(id string) string, ids []string) {
 	for _, id := range ids {
-		c.keys = append(c.keys, k.ticket(id))
-		c.args = append(c.args, id)
+		c.keys = append(c.keys, key(id))
 	}
+}
+
+func (c *call) addArgs(texts []string) {
+	for _, text := range texts {
+		c.args = append(c.args, text)
+	}
+}
+
+// addEach adds the keys of ids, and the ids.
+func (c *call) addEach(key func(id string) string, ids []string) {
+	c.addKeys(key, ids)
+	c.addArgs(ids)
 }
 
 // assignments adds the keys of tickets, their ids and their assignments.

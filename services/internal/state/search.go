@@ -38,7 +38,7 @@ func (s *Store) StartSearch(
 	}
 	read := p.GetRevision()
 	p.Revision++
-	one, err := newCreation(CreationOf(t, settings, readable))
+	one, err := newCreation(Creation{Ticket: t, Settings: settings, Readable: readable})
 	if err != nil {
 		return false, 0, nil, err
 	}

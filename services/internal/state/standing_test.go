@@ -55,7 +55,8 @@ func TestTicketsHaveStanding(t *testing.T) {
 				ticket.Players = nil
 			}
 			change(ticket)
-			must(t, second(s.Creator(nil).CreateAs(t.Context(), project, state.Creation{Ticket: ticket, Standing: trusting()})))
+			must(t, second(s.Creator(nil).CreateAs(t.Context(), project, state.Creation{Ticket: ticket,
+				Settings: &pb.ProjectSettings{Standing: trusting()}})))
 			got, err := s.Ticket(t.Context(), project, id)
 			must(t, err)
 			return got.Body
@@ -91,7 +92,7 @@ func TestTicketsHaveOpponentsAlone(t *testing.T) {
 		ticket := group("t1", 1, "TEAM 7")
 		ticket.Owner, ticket.Players, ticket.AttributeNames, ticket.AttributeValues = "TEAM 7", nil, nil, nil
 		must(t, second(s.Creator(nil).CreateAs(t.Context(), project,
-			state.Creation{Ticket: ticket, Standing: &pb.StandingRules{Recent: 3}})))
+			state.Creation{Ticket: ticket, Settings: &pb.ProjectSettings{Standing: &pb.StandingRules{Recent: 3}}})))
 		got, err := s.Ticket(t.Context(), project, "t1")
 		must(t, err)
 		if recent := string(got.Body.GetProperties()["recent"]); recent != `["bob"]` {

@@ -169,8 +169,8 @@ func unavailable(err error) error {
 		return shortOfMemory(err)
 	}
 	if isMoving(err) {
-		return problem.Wrap(problem.Unavailable, err, "the state of this project is being moved to another server, try again").
-			After(moveDelay)
+		return problem.Wrap(problem.Unavailable, err,
+			"the state of this project is being moved to another server, try again").After(moveDelay)
 	}
 	return problem.Wrap(problem.Unavailable, err, "the state store did not answer, try again").After(answerDelay)
 }

@@ -36,12 +36,12 @@ func TestCreateTakesFewRoundTrips(t *testing.T) {
 	asked := func(id, owner, key string) state.Creation {
 		return state.Creation{Ticket: &pb.Ticket{Id: id, Owner: owner, Created: 1,
 			Players: []*pb.Player{{Id: owner}, {Id: "friend-of-" + owner}}},
-			Lists: state.Lists{Listed: true, Limit: 1, Replace: true}, Key: key}
+			Settings: &pb.ProjectSettings{Tickets: &pb.TicketRules{PlayerLimit: 1, WhenReached: "replace"}}, Key: key}
 	}
 	must(t, s.Creator(nil).Create(t.Context(), project, ticket("one", 1)))
 	took("one", 1)
 	must(t, second(s.Creator(nil).CreateAs(t.Context(), project, state.Creation{Ticket: ticket("rated", 1),
-		Ratings: []*pb.RatingRule{skill()}, Standing: trusting()})))
+		Settings: &pb.ProjectSettings{Ratings: []*pb.RatingRule{skill()}, Standing: trusting()}})))
 	took("one with ratings and a standing", 1)
 	must(t, second(s.Creator(nil).CreateAs(t.Context(), project, asked("keyed", "ada", "key"))))
 	took("one with a key", 1)
@@ -78,7 +78,8 @@ func TestCreateTakesFewRoundTrips(t *testing.T) {
 	took("many that replace others: these are looked at once", 4)
 	together(func(n int) state.Creation {
 		one := asked(fmt.Sprint("c", n), player(n), "")
-		one.Ticket.Queues, one.Ends.Unserved, one.Lists = []string{"nobody"}, true, state.Lists{}
+		one.Ticket.Queues = []string{"nobody"}
+		one.Settings = &pb.ProjectSettings{Tickets: &pb.TicketRules{RefuseUnserved: true}}
 		return one
 	}, func(err error) bool { return problem.KindOf(err) == problem.Invalid })
 	took("many that are refused: the queues that there are are read once", 3)

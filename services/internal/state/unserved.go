@@ -69,7 +69,7 @@ func (s *Store) EndUnserved(
 		"told_time", readable.Milliseconds(),
 		"reason", "unserved",
 		"event", s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_EXPIRED, Reason: "unserved"}))
-	c.tickets(k, tickets)
+	c.addEach(k.ticket, tickets)
 	err = s.eval(ctx, c, &found.Ended, &found.Position, &found.Told)
 	return found, err
 }

@@ -18,8 +18,9 @@ const grace = 20 * time.Second
 func enter(t *testing.T, s *state.Store, id, key string, queues ...string) (string, error) {
 	t.Helper()
 	made, err := s.Creator(nil).CreateAs(t.Context(), project, state.Creation{
-		Ticket: &pb.Ticket{Id: id, Owner: "ada", Created: 1, Queues: queues},
-		Ends:   state.Ends{Told: true, Readable: time.Minute, Unserved: true}, Key: key,
+		Ticket:   &pb.Ticket{Id: id, Owner: "ada", Created: 1, Queues: queues},
+		Settings: &pb.ProjectSettings{Tickets: &pb.TicketRules{EndsTold: true, RefuseUnserved: true}},
+		Readable: time.Minute, Key: key,
 	})
 	return made.ID, err
 }

@@ -21,7 +21,8 @@ func (s Signal) Notify() {
 	}
 }
 
-// Await waits until the receiver is notified, or for d at most. It is false when ctx ended before, or stopped was closed.
+// Await waits until the receiver is notified, or for d at most. It is false when ctx ended before, or stopped was
+// closed.
 func (s Signal) Await(ctx context.Context, d time.Duration, stopped <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

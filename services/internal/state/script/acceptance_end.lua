@@ -79,7 +79,7 @@ local function fate(names)
   end
   return reason
 end
-local ids, scores, ended, lists = {}, {}, {declined = {}, silent = {}}, has_lists()
+local ids, scores, ended = {}, {}, {declined = {}, silent = {}}
 local told, deleted = {}, {}
 for n = 0, #KEYS - first_key do
   local ticket, id = KEYS[first_key + n], ARGV[first_arg + n]
@@ -88,10 +88,7 @@ for n = 0, #KEYS - first_key do
   if ticket_state == CLAIMED and reserved_by == match_id then
     local reason = fate(its_players or owner)
     if reason then
-      end_ticket(ticket, id, is_told, reason, told, deleted)
-      if lists and not is_told then
-        unlist(id, owner, its_players)
-      end
+      end_ticket(ticket, id, owner, its_players, is_told, reason, told, deleted)
       table.insert(ended[reason], id)
     else
       requeue(ticket, id, created, changes, scores)

@@ -4,14 +4,14 @@
 -- KEYS: resolved, then the tickets of all members
 -- ARGV: event, then the members: ids with spaces between, and '-' before ids whose end was told (include/ended.lua)
 -- Result: number deleted; tickets that were deleted before do not count
-local now, ids, k, lists, ended = millis(), {}, first_key, has_lists(), {}
+local now, ids, k, ended = millis(), {}, first_key, {}
 for a = first_arg, #ARGV do
   local member = ARGV[a]
   local expiry = redis.call('ZSCORE', resolved, member)
   local due = expiry and tonumber(expiry) <= now
   for id in string.gmatch(member, '[^ ]+') do
     local ticket = KEYS[k]
-    if due and lists then
+    if due and has_lists() then
       local owner, its_players = unpack(redis.call('HMGET', ticket, OWNER, PLAYERS))
       if owner then
         unlist(id, owner, its_players)

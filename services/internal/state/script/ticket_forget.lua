@@ -20,7 +20,5 @@ if ended_by then
   end
   redis.call('HSET', ticket, ENDED_BY, table.concat(kept, '\n'))
 end
-if has_lists() then
-  unlist(id, player, '')
-end
+unlist(id, player, '')
 return 1

@@ -10,8 +10,8 @@ local function varint(n)
 end
 
 -- because adds the reason, field 8 of pb.Event, of less than 128 bytes, to an encoded event.
-local function because(event, reason)
-  return event .. 'B' .. string.char(#reason) .. reason
+local function because(encoded, reason)
+  return encoded .. 'B' .. string.char(#reason) .. reason
 end
 
 -- fields_of iterates over the fields of a message: the number of each, where it begins and ends, and where its value

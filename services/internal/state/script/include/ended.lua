@@ -20,13 +20,14 @@ local function keep_ends(ids, now)
 end
 
 -- end_ticket ends a ticket with a reason. It adds the id to told if its end is told, else to deleted.
-local function end_ticket(ticket, id, is_told, reason, told, deleted)
+local function end_ticket(ticket, id, owner, its_players, is_told, reason, told, deleted)
   if is_told then
     tell_end(ticket, reason, '')
     told[#told + 1] = id
   else
     redis.call('DEL', ticket)
     deleted[#deleted + 1] = id
+    unlist(id, owner, its_players)
   end
 end
 

@@ -6,14 +6,11 @@ local function end_waiting(tickets, reason, event, now)
   if #tickets == 0 then
     return 0, 0
   end
-  local changes, ids, told, deleted, lists = {}, {}, {}, {}, has_lists()
+  local changes, ids, told, deleted = {}, {}, {}, {}
   for i, one in ipairs(tickets) do
     local ticket, id = unpack(one)
     local owner, its_players, is_told = unpack(redis.call('HMGET', ticket, OWNER, PLAYERS, TELLS))
-    if lists and not is_told then
-      unlist(id, owner, its_players)
-    end
-    end_ticket(ticket, id, is_told, reason, told, deleted)
+    end_ticket(ticket, id, owner, its_players, is_told, reason, told, deleted)
     ids[i] = id
     add(changes, '-' .. id, '')
   end

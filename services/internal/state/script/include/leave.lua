@@ -45,20 +45,18 @@ local function leave(ticket_key, match_key, player, keeps)
   else
     redis.call('DEL', ticket_key)
     release({ticket_id})
-    if has_lists() then
-      unlist(ticket_id, owner, its_players)
-    end
+    unlist(ticket_id, owner, its_players)
     if ended_by then
       return {state, 0, 0, ''}
     end
   end
   if state == WAITING then
     redis.call('ZREM', waiting, ticket_id)
-    append_history({because(event, 'waiting') .. by, ticket_id}, 1)
+    append_history({because(event, WAS_WAITING) .. by, ticket_id}, 1)
     return {state, append_feed({'-' .. ticket_id, ''}), 0, ''}
   end
   if state == CLAIMED then
-    append_history({because(event, 'claimed') .. by, ticket_id}, 1)
+    append_history({because(event, WAS_CLAIMED) .. by, ticket_id}, 1)
     if asks and disagree(match_key, asks) then
       local names, those = {}, '\n' .. (its_players or owner) .. '\n'
       for name in string.gmatch(missing, '[^\n]+') do
@@ -70,7 +68,7 @@ local function leave(ticket_key, match_key, player, keeps)
       return {state, 0, 1, ''}
     end
   else
-    append_history({because(event, 'resolved') .. by, ticket_id}, 1)
+    append_history({because(event, WAS_RESOLVED) .. by, ticket_id}, 1)
   end
   return {state, 0, 0, ''}
 end

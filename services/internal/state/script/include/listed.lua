@@ -3,11 +3,14 @@
 
 -- In a project that lists the tickets of its players, the hash by_player has the ids of each player's tickets, the
 -- oldest first, with spaces between. A project that does not has no hash, and pays one call for each script.
-local lists_read = {}
+local lists_read, is_any = {}, nil
 
 -- has_lists reports whether there are any.
 local function has_lists()
-  return redis.call('EXISTS', by_player) == 1
+  if is_any == nil then
+    is_any = redis.call('EXISTS', by_player) == 1
+  end
+  return is_any
 end
 
 -- list_of returns the ids of a player's tickets. It reads them once.
@@ -29,11 +32,15 @@ local function write_list(name, list)
     redis.call('HDEL', by_player, name)
   else
     redis.call('HSET', by_player, name, table.concat(list, ' '))
+    is_any = true
   end
 end
 
 -- unlist takes a ticket that is deleted off the lists of its players.
 local function unlist(id, owner, its_players)
+  if not has_lists() then
+    return
+  end
   for name in string.gmatch(its_players and its_players ~= '' and its_players or owner, '[^\n]+') do
     local list = list_of(name)
     for n = #list, 1, -1 do

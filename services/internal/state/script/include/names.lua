@@ -2,6 +2,8 @@
 
 -- States of a ticket.
 local WAITING, CLAIMED, RESOLVED = 'w', 'c', 'r'
+-- The same as reasons of the event of a ticket that was deleted.
+local WAS_WAITING, WAS_CLAIMED, WAS_RESOLVED = 'waiting', 'claimed', 'resolved'
 -- States of a match besides CLAIMED. RELEASED: it ended without a server.
 local ALLOCATING, ASSIGNED, RELEASED = 'a', 'd', 'x'
 -- States of a match before CLAIMED, if its players are asked. DECLINED: one declined or left.

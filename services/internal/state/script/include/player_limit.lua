@@ -72,7 +72,7 @@ end
 -- replace ends an older ticket for a newer one, and adds it to changes and to told or deleted.
 local function replace(id, changes, told, deleted)
   local one = older[id]
-  end_ticket(one.ticket, id, one.told, 'replaced', told, deleted)
+  end_ticket(one.ticket, id, one.owner, one.players, one.told, 'replaced', told, deleted)
   if one.state == WAITING then
     redis.call('ZREM', waiting, id)
     changes[#changes + 1], changes[#changes + 2] = '-' .. id, ''
@@ -80,9 +80,6 @@ local function replace(id, changes, told, deleted)
     disagree(one.match_key, one.match)
   end
   one.state = one.told and RESOLVED
-  if not one.told then
-    unlist(id, one.owner, one.players)
-  end
 end
 
 -- enlist lists a ticket that was created. The oldest one that has a result leaves a list that is full; where nothing is
