@@ -211,14 +211,14 @@ var refusals = map[string]struct {
 	doing string
 	err   error
 }{
-	"full": {"claiming all matches", errors.New("as many matches of the project wait for servers as may (--max-matches), " +
-		"or as many games are being filled (--max-backfills, --max-backfill-memory), or too many tickets go to one: the " +
-		"tickets wait until there is room")},
+	"full": {"claiming all matches", errors.New("as many matches of the project wait for servers as may " +
+		"(--max-matches), or as many games are being filled (--max-backfills, --max-backfill-memory), or too many " +
+		"tickets go to one: the tickets wait until there is room")},
 	"hosting": {"claiming matches for all servers", errors.New("hosting has no servers for more matches, or allocators " +
 		"do not take them: the tickets wait until it has")},
-	"target": {"claiming matches for new targets", errors.New("hosting has given no server yet for the profile, fleet or " +
-		"region of a match, and has none for others like it: the tickets wait; see that functions name none that does " +
-		"not exist")},
+	"target": {"claiming matches for new targets", errors.New("hosting has given no server yet for the profile, fleet " +
+		"or region of a match, and has none for others like it: the tickets wait; see that functions name none that " +
+		"does not exist")},
 	"players": {"claiming matches of different players", errors.New("a match has a player twice, or sends one to a " +
 		"running game that has the player: its function does not check the game's roster")},
 }

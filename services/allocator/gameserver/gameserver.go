@@ -18,7 +18,7 @@ const MaxPayload = 4 << 20
 // farewell is how long a server that ends waits until its backfill ticket is deleted.
 const farewell = 2 * time.Second
 
-// connections are those of all servers to the service.
+// connections to the service, of all servers.
 var connections = &http.Client{Timeout: time.Minute}
 
 // Options of a server.

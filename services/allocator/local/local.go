@@ -70,7 +70,7 @@ func New(o Options) (*Fleet, error) {
 
 // Allocate starts a server for the match, or returns the one that it has.
 func (f *Fleet) Allocate(ctx context.Context, r *provider.Request) (provider.Result, error) {
-	s, err := f.server(r)
+	s, err := f.server(ctx, r)
 	if err != nil {
 		return provider.Result{}, err
 	}
@@ -86,7 +86,7 @@ func (f *Fleet) Allocate(ctx context.Context, r *provider.Request) (provider.Res
 }
 
 // server returns the match's server, and starts it if the match has none.
-func (f *Fleet) server(r *provider.Request) (*server, error) {
+func (f *Fleet) server(ctx context.Context, r *provider.Request) (*server, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	k := key{r.Project, r.Match}
@@ -116,7 +116,7 @@ func (f *Fleet) server(r *provider.Request) (*server, error) {
 		return nil, provider.Fail(
 			provider.Refused, "match properties and tickets take %d bytes, a game server accepts %d", len(match), most)
 	}
-	ctx, end := context.WithTimeout(context.Background(), f.options.Settings.Lifetime)
+	ctx, end := context.WithTimeout(context.WithoutCancel(ctx), f.options.Settings.Lifetime)
 	s = &server{match: match, end: end, ready: make(chan struct{}), ended: make(chan struct{})}
 	f.servers[k] = s
 	f.running.Go(func() { f.run(ctx, k, s) })

@@ -30,8 +30,8 @@ func (c *Choice) Poll(ctx context.Context, refs []Ref) ([]Result, error) {
 	return PollGroups(refs, len(refs)+1, c.of, func(p Provider, own []Ref) ([]Result, error) { return p.Poll(ctx, own) })
 }
 
-// PollGroups calls poll with the refs of each key, up to most of them at a time, and returns the results in the order of
-// refs.
+// PollGroups calls poll with the refs of each key, up to most of them at a time, and returns the results in the order
+// of refs.
 func PollGroups[K comparable](
 	refs []Ref, most int, key func(Ref) K, poll func(key K, some []Ref) ([]Result, error),
 ) ([]Result, error) {

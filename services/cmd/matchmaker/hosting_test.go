@@ -158,7 +158,7 @@ func TestHostingFileMistakes(t *testing.T) {
 		"providers: {a: {kind: agones}}":                                             "providers.a: service or kubernetes",
 		"providers: {a: {kind: agones, service: {uri: x}}}":                          "field uri not found",
 		"providers: {a: {kind: agones, service: {url: 'http://x'}}}":                 "providers.a: service.url: http is for this machine only",
-		"providers: {a: {kind: local, max-servers: -1}}":                             "providers.a: local fleet",
+		"providers: {a: {kind: local, max-servers: -1}}":                             "providers.a: --max-servers",
 		"providers: {" + a + ", b: {kind: instant, connection: y:1}}":                `default: "" is none of the providers: a, b`,
 		"providers: {" + a + "}\ndefault: b":                                         `default: "b" is none of the providers: a`,
 		"providers: {" + a + "}\nrules: [{fleet: f, provider: b}]":                   `rules[0].provider: "b" is none`,

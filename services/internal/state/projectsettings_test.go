@@ -56,7 +56,7 @@ func TestSettingsAndTheirHistory(t *testing.T) {
 			t.Fatalf("%d changes are kept", len(history))
 		}
 		for i, change := range history {
-			if want := fmt.Sprint(39 - i); change.GetAttributes()[0].GetAttribute() != want ||
+			if want := fmt.Sprint(39 - i); change.GetAttributes()[0].GetName() != want ||
 				change.GetChangedBy() != "studio" ||
 				change.GetChanged() != at(39-i).UnixMilli() {
 				t.Errorf("change %d is %v, want %s", i, change, want)

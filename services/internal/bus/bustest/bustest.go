@@ -25,13 +25,10 @@ func FollowEvents(ctx context.Context, b *bus.Bus, project string, handle func(*
 		failed = handle(m.Events)
 		return failed == nil
 	})
-	switch {
-	case failed != nil:
-		return failed
-	case ctx.Err() != nil:
-		return nil
+	if failed == nil && ctx.Err() == nil {
+		failed = err
 	}
-	return err
+	return failed
 }
 
 // NKey makes a user's key. It returns the settings of a server that knows it, with the rights of an account, and the

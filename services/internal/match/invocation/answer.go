@@ -39,7 +39,6 @@ const maxTraced = 1024
 // parts turns the answer of a function into the parts of the answer to a run. The next part uses the memory again: each
 // one is marshalled when it was sent.
 type parts struct {
-	ids      idWindow
 	measurer measurer
 
 	plain    proposals.Plain // proposals with nothing but tickets and a score
@@ -63,19 +62,17 @@ func (p *parts) send(
 	if err := p.check(a, s, b); err != nil {
 		return FunctionError{err}
 	}
-	p.ids = idWindow{ids: p.ids.ids[:0], rest: a.AllTickets()}
 	p.measurer.begin(a.AllTickets())
 	for i := range a.Len() {
 		tickets := a.Tickets(i)
 		if s.Traced() > 0 {
 			p.trace(tickets, s)
 		}
-		ids := p.ids.next(len(tickets), s, created)
 		oldest := int64(created[slices.Min(tickets)]) // numbers ascend by creation
 		var err error
 		switch extras := a.Extras(i); {
 		case extras == nil && !p.measurer.asked():
-			err = p.addPlain(a, i, ids, oldest, s, send)
+			err = p.addPlain(a, i, oldest, s, send)
 		case extras == nil:
 			err = p.addExtended(a, i, &block.Extras{}, s, b, oldest, send)
 		default:
@@ -196,13 +193,13 @@ func sampledTickets(s *pool.Selection) (some []*pb.Traced) {
 	return some
 }
 
-// addPlain adds proposal i of an answer, which has nothing but tickets, with these ids, and a score.
+// addPlain adds proposal i of an answer, which has nothing but tickets and a score.
 func (p *parts) addPlain(
-	a *block.Answer, i int, ids []string, oldest int64, s *pool.Selection, send func(*pb.RunPart) error,
+	a *block.Answer, i int, oldest int64, s *pool.Selection, send func(*pb.RunPart) error,
 ) error {
 	size := 16 + 2*a.Teams(i)
-	for _, id := range ids {
-		size += 2 + len(id)
+	for _, number := range a.Tickets(i) {
+		size += 2 + len(s.ID(int(number)))
 	}
 	if err := p.reserve(size, send); err != nil {
 		return err
@@ -216,11 +213,9 @@ func (p *parts) addPlain(
 	}
 	for t := range a.Teams(i) {
 		p.plain.Team()
-		n := len(a.Team(i, t))
-		for _, id := range ids[:n] {
-			p.plain.Ticket(id)
+		for _, number := range a.Team(i, t) {
+			p.plain.Ticket(s.ID(int(number)))
 		}
-		ids = ids[n:]
 	}
 	return nil
 }
@@ -303,44 +298,4 @@ func setExtras(m *pb.Proposal, e *block.Extras, s *pool.Selection) (size int) {
 		size += len(one.Name) + measureSize
 	}
 	return size
-}
-
-// idWindow looks up the ids of an answer's tickets, many at a time. The tickets of a match are spread over the memory,
-// and reaching one takes longer than copying it; so the processor waits for many of them at once.
-type idWindow struct {
-	ids  []string
-	at   int      // of the next one in ids
-	rest []uint32 // the tickets behind ids
-	sum  float64  // of the memory that was touched, so that the compiler does not leave it out
-}
-
-// lookahead is how many tickets are looked up at a time: enough to wait for them together, and few enough to stay in
-// the processor's cache.
-const lookahead = 64
-
-// next returns the ids of the next n tickets. They are valid until the next call.
-func (w *idWindow) next(n int, s *pool.Selection, created []float64) []string {
-	if w.at+n > len(w.ids) {
-		w.fill(max(n, lookahead), s, created)
-	}
-	w.at += n
-	return w.ids[w.at-n : w.at]
-}
-
-// fill drops the ids that were returned, and looks up n more.
-func (w *idWindow) fill(n int, s *pool.Selection, created []float64) {
-	w.ids = append(w.ids[:0], w.ids[w.at:]...)
-	w.at = 0
-	from := len(w.ids)
-	more := w.rest[:min(n, len(w.rest))]
-	w.rest = w.rest[len(more):]
-	for _, number := range more {
-		w.ids = append(w.ids, s.ID(int(number)))
-		w.sum += created[number]
-	}
-	for _, id := range w.ids[from:] {
-		if len(id) > 0 {
-			w.sum += float64(id[0])
-		}
-	}
 }

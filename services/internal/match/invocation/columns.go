@@ -24,7 +24,7 @@ type Needs struct {
 	attributes, properties       []string // in order, each once
 	// settings that name more of them
 	attributeSettings, propertySettings []string
-	players                             *playerNeeds
+	players                             *sandbox.Players
 	// named is nil for a function that names no more for the settings of each config.
 	named *named
 }
@@ -34,7 +34,11 @@ func NeedsOf(m sandbox.Manifest) Needs {
 	n := Needs{
 		allAttributes: m.EveryAttribute(), attributes: distinct(m.Attributes), attributeSettings: m.AttributeSettings,
 		allProperties: m.EveryProperty(), properties: distinct(m.Properties), propertySettings: m.PropertySettings,
-		players: playerNeedsOf(m.Players),
+	}
+	if m.Players != nil {
+		p := *m.Players
+		p.Attributes, p.Properties = distinct(p.Attributes), distinct(p.Properties)
+		n.players = &p
 	}
 	if m.Columns {
 		n.named = &named{of: map[string]block.Columns{}}

@@ -8,34 +8,14 @@ import (
 	"matchmaker.dev/services/internal/sandbox"
 )
 
-// playerNeeds is what a function declares that it reads of the tickets' players. A nil one reads nothing.
-type playerNeeds struct {
-	attributes, properties              []string // in order, each once
-	attributeSettings, propertySettings []string
-	handles, ids                        bool
-	idSettings                          []string
-	backfills                           bool // those in running games, too
-}
-
-func playerNeedsOf(m *sandbox.Players) *playerNeeds {
-	if m == nil {
-		return nil
-	}
-	return &playerNeeds{
-		attributes: distinct(m.Attributes), attributeSettings: m.AttributeSettings,
-		properties: distinct(m.Properties), propertySettings: m.PropertySettings,
-		handles: m.Handles, ids: m.IDs, idSettings: m.IDSettings, backfills: m.Backfills,
-	}
-}
-
 // PlayerIDs reports whether the function reads the ids of players, with any settings.
 func (n *Needs) PlayerIDs() bool {
-	return n.players != nil && (n.players.ids || len(n.players.idSettings) > 0)
+	return n.players != nil && (n.players.IDs || len(n.players.IDSettings) > 0)
 }
 
 // players are the columns of the players of a run's tickets.
 type players struct {
-	needs                  *playerNeeds
+	needs                  *sandbox.Players // nil if none are read
 	ids                    bool
 	are                    pool.Players
 	attributes, properties []string
@@ -45,14 +25,14 @@ type players struct {
 
 // name says what a run names of players, beside what the function does, with what the function names for its settings.
 // More than it may have is an error.
-func (p *players) name(n *playerNeeds, settings []byte, c block.Columns) error {
+func (p *players) name(n *sandbox.Players, settings []byte, c block.Columns) error {
 	*p = players{needs: n}
 	if n == nil {
 		return nil
 	}
-	p.ids = n.ids || c.PlayerIDs && len(n.idSettings) > 0 || block.Has(settings, n.idSettings)
-	p.attributes = withNamed(n.attributes, settings, n.attributeSettings, c.PlayerAttributes)
-	p.properties = withNamed(n.properties, settings, n.propertySettings, c.PlayerProperties)
+	p.ids = n.IDs || c.PlayerIDs && len(n.IDSettings) > 0 || block.Has(settings, n.IDSettings)
+	p.attributes = withNamed(n.Attributes, settings, n.AttributeSettings, c.PlayerAttributes)
+	p.properties = withNamed(n.Properties, settings, n.PropertySettings, c.PlayerProperties)
 	for _, list := range []struct {
 		names []string
 		what  string
@@ -101,7 +81,7 @@ func (p *players) add(size *block.RequestSize, n int) {
 	if p.are.Several {
 		size.Players(n)
 	}
-	if p.needs.handles {
+	if p.needs.Handles {
 		size.PlayerHandles(p.are.N)
 	}
 	if p.ids {
@@ -126,7 +106,7 @@ func (p *players) write(v pool.View, s *pool.Selection, w *pool.Work, b *block.R
 	if p.are.Several {
 		s.Starts(w, b.Players(p.are.N))
 	}
-	if p.needs.handles {
+	if p.needs.Handles {
 		v.Handles(s, b.PlayerHandles())
 	}
 }

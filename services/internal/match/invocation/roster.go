@@ -8,6 +8,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/block"
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/match/pool"
+	"matchmaker.dev/services/internal/sandbox"
 )
 
 // roster is the columns of the players in the running games of a run.
@@ -51,7 +52,7 @@ func (r *roster) bar(v pool.View, s *pool.Selection, k *pool.IncrementalSelectio
 // choose notes the players of the backfill tickets, if the function reads them.
 func (r *roster) choose(list []*pb.Backfill, p *players, w *pool.Work) {
 	*r = roster{players: r.players[:0], starts: r.starts[:0], named: r.named[:0], barred: r.barred[:0]}
-	if p.needs == nil || !p.needs.backfills {
+	if p.needs == nil || !p.needs.Backfills {
 		return
 	}
 	declared := make(map[string]bool, len(p.attributes))
@@ -84,7 +85,7 @@ func (r *roster) choose(list []*pb.Backfill, p *players, w *pool.Work) {
 }
 
 // add adds what write writes for n backfill tickets.
-func (r *roster) add(size *block.RequestSize, p *playerNeeds, n int) {
+func (r *roster) add(size *block.RequestSize, p *sandbox.Players, n int) {
 	if len(r.players) == 0 {
 		return
 	}
@@ -92,10 +93,10 @@ func (r *roster) add(size *block.RequestSize, p *playerNeeds, n int) {
 	if len(r.barred) > 0 {
 		size.BackfillBarred(len(r.barred))
 	}
-	if p.handles {
+	if p.Handles {
 		size.PlayerHandles(len(r.players))
 	}
-	if p.ids {
+	if p.IDs {
 		size.PlayerIDs(len(r.players), r.ids)
 	}
 	for _, name := range r.named {
@@ -104,7 +105,7 @@ func (r *roster) add(size *block.RequestSize, p *playerNeeds, n int) {
 }
 
 // write writes the columns. v is the index of the tickets, whose players have the same handles.
-func (r *roster) write(v pool.View, p *playerNeeds, w *pool.Work, b *block.RequestBuilder) {
+func (r *roster) write(v pool.View, p *sandbox.Players, w *pool.Work, b *block.RequestBuilder) {
 	if len(r.players) == 0 || w.Late() {
 		return
 	}
@@ -118,13 +119,13 @@ func (r *roster) write(v pool.View, p *playerNeeds, w *pool.Work, b *block.Reque
 			pairs[2*i], pairs[2*i+1] = one.game, one.ticket
 		}
 	}
-	if p.handles {
+	if p.Handles {
 		handles := b.BackfillPlayerHandles()
 		for i, one := range r.players {
 			handles[i] = v.Handle(one.GetId())
 		}
 	}
-	if p.ids {
+	if p.IDs {
 		r.set(b.BackfillPlayerIDs(r.ids), (*pb.RosterPlayer).GetId)
 	}
 	for _, name := range r.named {
