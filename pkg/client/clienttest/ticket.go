@@ -270,8 +270,8 @@ func (s *Service) followTicket(c *call, t *ticket) (int, any) {
 	})
 }
 
-// shown is the ticket as a player sees it: with the player's own seat pass, and of others the ids. A game service, which
-// is no player, sees all.
+// shown is the ticket as a player sees it: with the player's own seat pass, and of others the ids. A game service, with
+// no player, sees all.
 func (t *ticket) shown(player string) client.Ticket {
 	to := t.Ticket
 	if o := t.offer; o != nil {
