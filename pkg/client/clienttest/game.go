@@ -75,7 +75,7 @@ func (s *Service) approve(_ *call, g *game) (int, any) {
 	g.joined, g.proposed = append(g.joined, in...), nil
 	answer := g.BackfillTicket
 	for _, t := range g.joined {
-		answer.AssignedTickets = append(answer.AssignedTickets, t.shown())
+		answer.AssignedTickets = append(answer.AssignedTickets, t.shown(""))
 	}
 	return http.StatusOK, answer
 }

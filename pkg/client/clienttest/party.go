@@ -44,10 +44,22 @@ func (s *Service) ofParty(leads bool, answer func(*call, *party) (int, any)) fun
 }
 
 // changedParty is the answer to a change of a party.
-func (s *Service) changedParty(p *party) (int, any) {
+func (s *Service) changedParty(c *call, p *party) (int, any) {
 	p.Revision++
 	s.notify()
-	return http.StatusOK, p.Party
+	return http.StatusOK, p.shown(c.player)
+}
+
+// shown is the party as a member sees it: of others without attributes and properties.
+func (p *party) shown(player string) client.Party {
+	to := p.Party
+	to.Members = slices.Clone(to.Members)
+	for i, m := range to.Members {
+		if m.ID != player {
+			to.Members[i].Attributes, to.Members[i].Properties = nil, nil
+		}
+	}
+	return to
 }
 
 func (s *Service) partyCode() string {
@@ -93,7 +105,7 @@ func (s *Service) join(c *call) (int, any) {
 	p := s.parties[i]
 	switch {
 	case own == p:
-		return http.StatusOK, p.Party
+		return http.StatusOK, p.shown(c.player)
 	case own != nil:
 		return refuse(http.StatusConflict, client.CodeAlreadyInParty)
 	case len(p.Members) >= p.Size:
@@ -102,14 +114,14 @@ func (s *Service) join(c *call) (int, any) {
 	s.stop(p)
 	delete(p.left, m.ID)
 	p.Members = append(p.Members, m.PartyMember)
-	return s.changedParty(p)
+	return s.changedParty(c, p)
 }
 
 func (s *Service) readParty(c *call, p *party) (int, any) {
 	if c.Header.Get("If-None-Match") == strconv.Quote(strconv.FormatInt(p.Revision, 10)) {
 		return http.StatusNotModified, nil
 	}
-	return http.StatusOK, p.Party
+	return http.StatusOK, p.shown(c.player)
 }
 
 func (s *Service) followParty(c *call, p *party) (int, any) {
@@ -117,7 +129,7 @@ func (s *Service) followParty(c *call, p *party) (int, any) {
 		if p.at(c.player) < 0 {
 			return p.Revision, client.EventEnded, map[string]string{"id": p.ID, "reason": p.left[c.player]}
 		}
-		return p.Revision, "party", p.Party
+		return p.Revision, "party", p.shown(c.player)
 	})
 }
 
@@ -128,32 +140,32 @@ func (s *Service) updateMember(c *call, p *party) (int, any) {
 	m, i := memberOf(c), p.at(c.player)
 	m.Joined = p.Members[i].Joined
 	p.Members[i] = m.PartyMember
-	return s.changedParty(p)
+	return s.changedParty(c, p)
 }
 
 func (s *Service) removeMember(c *call, p *party) (int, any) {
 	of := c.PathValue("member")
 	switch {
 	case of == c.player:
-		return s.leave(p, "left", of)
+		return s.leave(c, p, "left", of)
 	case p.Leader != c.player:
 		return refuse(http.StatusForbidden, client.CodeNotLeader)
 	case p.at(of) < 0:
 		return refuse(http.StatusNotFound, client.CodeMemberNotFound)
 	}
-	s.leave(p, "kicked", of)
-	return http.StatusOK, p.Party
+	s.leave(c, p, "kicked", of)
+	return http.StatusOK, p.shown(c.player)
 }
 
-func (s *Service) disband(_ *call, p *party) (int, any) {
+func (s *Service) disband(c *call, p *party) (int, any) {
 	var all []string
 	for _, m := range p.Members {
 		all = append(all, m.ID)
 	}
-	return s.leave(p, "disbanded", all...)
+	return s.leave(c, p, "disbanded", all...)
 }
 
-func (s *Service) leave(p *party, reason string, players ...string) (int, any) {
+func (s *Service) leave(c *call, p *party, reason string, players ...string) (int, any) {
 	s.stop(p)
 	for _, player := range players {
 		p.left[player] = reason
@@ -163,7 +175,7 @@ func (s *Service) leave(p *party, reason string, players ...string) (int, any) {
 	if len(p.Members) > 0 && p.at(p.Leader) < 0 {
 		p.Leader = p.Members[0].ID
 	}
-	s.changedParty(p)
+	s.changedParty(c, p)
 	return http.StatusNoContent, nil
 }
 
@@ -174,12 +186,12 @@ func (s *Service) setLeader(c *call, p *party) (int, any) {
 		return refuse(http.StatusNotFound, client.CodeMemberNotFound)
 	}
 	p.Leader = to.Player
-	return s.changedParty(p)
+	return s.changedParty(c, p)
 }
 
-func (s *Service) renewCode(_ *call, p *party) (int, any) {
+func (s *Service) renewCode(c *call, p *party) (int, any) {
 	p.Code = s.partyCode()
-	return s.changedParty(p)
+	return s.changedParty(c, p)
 }
 
 func (s *Service) startSearch(c *call, p *party) (int, any) {
@@ -196,12 +208,12 @@ func (s *Service) startSearch(c *call, p *party) (int, any) {
 		s.enter(t)
 		p.Search = &client.PartySearch{Ticket: t.ID, Started: t.Created}
 	}
-	return s.changedParty(p)
+	return s.changedParty(c, p)
 }
 
-func (s *Service) stopSearch(_ *call, p *party) (int, any) {
+func (s *Service) stopSearch(c *call, p *party) (int, any) {
 	s.stop(p)
-	return s.changedParty(p)
+	return s.changedParty(c, p)
 }
 
 // stop ends a party's search.

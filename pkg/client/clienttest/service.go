@@ -194,10 +194,12 @@ func (s *Service) pass(ctx context.Context) error {
 	s.mu.Lock()
 	slow := s.slow
 	s.mu.Unlock()
-	select {
-	case <-time.After(slow):
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	if slow > 0 {
+		select {
+		case <-time.After(slow):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -191,6 +191,12 @@ func TestBadDays(t *testing.T) {
 	})
 }
 
+// member is a player that follows a party.
+type member struct {
+	told   *client.Party
+	reason string
+}
+
 func TestParty(t *testing.T) {
 	bubble(t, "a search ends when a player joins", func(t *testing.T, s *clienttest.Service) {
 		party, err := s.Client("ada").CreateParty(t.Context(), 0, client.PartyMembership{})
@@ -207,20 +213,20 @@ func TestParty(t *testing.T) {
 		adas, bobs := s.Client("ada"), s.Client("bob")
 		party, err := adas.CreateParty(ctx, 2, client.PartyMembership{})
 		must(t, err)
-		reasons := map[string]string{}
-		var told *client.Party
-		follow := func(name string, c *client.Client) {
+		follow := func(c *client.Client) *member {
+			m := new(member)
 			go func() {
-				reason, err := c.FollowParty(ctx, party.ID, "", func(p *client.Party) { told = p })
+				reason, err := c.FollowParty(ctx, party.ID, "", func(p *client.Party) { m.told = p })
 				must(t, err)
-				reasons[name] = reason
+				m.reason = reason
 			}()
 			synctest.Wait()
+			return m
 		}
-		follow("ada", adas)
+		a := follow(adas)
 		_, err = bobs.JoinParty(ctx, party.Code[:4]+"-"+party.Code[4:], client.PartyMembership{NotReady: true})
 		must(t, err)
-		follow("bob", bobs)
+		b := follow(bobs)
 		refused := func(want client.Code, err error) {
 			t.Helper()
 			if client.CodeOf(err) != want {
@@ -242,12 +248,17 @@ func TestParty(t *testing.T) {
 		_, err = adas.StartPartySearch(ctx, party.ID, client.TicketRequest{Queues: []string{"ranked"}})
 		must(t, err)
 		synctest.Wait()
-		ada := search(t, s, "ada", client.SearchOptions{Saved: &client.SavedSearch{Ticket: told.Search.Ticket}})
+		ada := search(t, s, "ada", client.SearchOptions{Saved: &client.SavedSearch{Ticket: a.told.Search.Ticket}})
 		s.Match(client.Assignment{}, "bob")
 		ada.is(t, client.EventAssigned)
-		if tk := ada.ticket; len(tk.Assignment.Seats) != 2 || !slices.Equal(tk.Queues, []string{"ranked"}) ||
-			tk.Players[1].Attributes["skill"] != 1 {
-			t.Errorf("%+v", tk)
+		own := ada.ticket
+		if len(own.Assignment.Seats) != 1 || own.Players[1].Attributes != nil || a.told.Members[1].Attributes != nil {
+			t.Errorf("ada sees of bob: %+v, %+v", own, a.told)
+		}
+		all, err := s.Client("").GetTicket(ctx, own.ID)
+		if must(t, err); len(all.Assignment.Seats) != 2 || all.Players[1].Attributes["skill"] != 1 ||
+			!slices.Equal(all.Queues, []string{"ranked"}) {
+			t.Errorf("%+v", all)
 		}
 		party, err = adas.KickPartyMember(ctx, party.ID, "bob", "")
 		must(t, err)
@@ -256,8 +267,8 @@ func TestParty(t *testing.T) {
 		refused(client.CodePartyCodeUnknown, err)
 		must(t, adas.LeaveParty(ctx, party.ID, "ada"))
 		synctest.Wait()
-		if reasons["ada"] != "left" || reasons["bob"] != "kicked" {
-			t.Error(reasons)
+		if a.reason != "left" || b.reason != "kicked" || b.told.Members[1].Attributes["skill"] != 1 {
+			t.Errorf("%+v, %+v", a, b)
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"slices"
@@ -200,14 +201,14 @@ func (s *Service) enter(t *ticket) *ticket {
 func (s *Service) read(c *call) (int, any) {
 	q := c.URL.Query()
 	if !q.Has("key") && !q.Has("player") {
-		return s.ofTicket(func(_ *call, t *ticket) (int, any) { return http.StatusOK, t.shown() })(c)
+		return s.ofTicket(func(c *call, t *ticket) (int, any) { return http.StatusOK, t.shown(c.player) })(c)
 	}
 	list := []client.Ticket{}
 	for _, t := range slices.Backward(s.tickets) {
 		player := !q.Has("player") || slices.Contains(t.players, q.Get("player"))
 		key := !q.Has("key") || t.key == q.Get("key")
 		if t.reason == "" && player && key && c.may(t.players) {
-			list = append(list, t.shown())
+			list = append(list, t.shown(c.player))
 		}
 	}
 	return http.StatusOK, map[string]any{"tickets": list}
@@ -253,7 +254,7 @@ func (s *Service) accept(c *call, t *ticket) (int, any) {
 	return http.StatusNoContent, nil
 }
 
-func (s *Service) followTicket(_ *call, t *ticket) (int, any) {
+func (s *Service) followTicket(c *call, t *ticket) (int, any) {
 	return http.StatusOK, news(func() (version int64, event string, body any) {
 		switch {
 		case t.reason != "":
@@ -265,11 +266,13 @@ func (s *Service) followTicket(_ *call, t *ticket) (int, any) {
 		default:
 			event = client.EventWaiting
 		}
-		return t.version, event, t.shown()
+		return t.version, event, t.shown(c.player)
 	})
 }
 
-func (t *ticket) shown() client.Ticket {
+// shown is the ticket as a player sees it: with the player's own seat pass, and of others the ids. A game service, with
+// no player, sees all.
+func (t *ticket) shown(player string) client.Ticket {
 	to := t.Ticket
 	if o := t.offer; o != nil {
 		a := &client.Acceptance{Match: o.match, Remaining: max(0, time.Until(o.ends).Milliseconds()),
@@ -280,6 +283,21 @@ func (t *ticket) shown() client.Ticket {
 			}
 		}
 		to.Acceptance = a
+	}
+	if player == "" {
+		return to
+	}
+	to.Players = slices.Clone(to.Players)
+	for i, p := range to.Players {
+		if p.ID != player {
+			to.Players[i] = client.Player{ID: p.ID}
+		}
+	}
+	if to.Assignment != nil {
+		own := *to.Assignment
+		own.Seats = maps.Clone(own.Seats)
+		maps.DeleteFunc(own.Seats, func(of, _ string) bool { return of != player })
+		to.Assignment = &own
 	}
 	return to
 }
