@@ -238,7 +238,7 @@ func eventText(e client.Event) string {
 		"expired": "Ended", "returned": "The server was given back", "gap": "Events are missing here",
 		"full": "Hosting has no server", "unreturned": "The server could not be given back",
 		"unserved": "No config serves the queue any more", "accepted": "A player accepted", "declined": "A player declined",
-		"function": "The function changed",
+		"function": "The function changed", "result": "Result",
 	}[e.Kind]
 	if text == "" {
 		text = e.Kind

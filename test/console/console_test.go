@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"os"
@@ -183,6 +184,10 @@ func (w *world) shown(t *testing.T) map[string]string {
 	_, err = w.lobby.ReportResult(ctx, found, client.ReportedTeam{Name: m.Teams[0].Name, Rank: 1},
 		client.ReportedTeam{Name: m.Teams[1].Name, Rank: 2})
 	must(t, err)
+	for i := range 120 { // that is an evening
+		_, err := w.create(ctx, fmt.Sprint("guest-", i), "ranked", 1500+math.Round(500*math.Sin(float64(i*i))))
+		must(t, err)
+	}
 	at := w.URL + "/console/" + project
 	ranked, err := w.studio.GetConfig(ctx, "ranked")
 	must(t, err)
