@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"matchmaker.dev/pkg/client"
 )
@@ -126,7 +125,7 @@ func functions() template.FuncMap {
 			}
 			return text + " " + word + "s"
 		},
-		"event": eventText, "filter": filterSpan, "words": words,
+		"event": eventText, "filter": filterSpan,
 		"queue": func(name string) string {
 			if name == "" {
 				return "no queue"
@@ -220,14 +219,6 @@ func size(n any) string {
 		f /= 1024
 	}
 	return number(f) + " GiB"
-}
-
-// words writes a property, most of which are JSON, for people.
-func words(property []byte) string {
-	if !utf8.Valid(property) || len(property) > 200 {
-		return size(len(property))
-	}
-	return strings.NewReplacer(`"`, "", "[", "", "]", "", "{", "", "}", "", ",", ", ", ":", " ").Replace(string(property))
 }
 
 // eventText says what an event is.
