@@ -85,7 +85,7 @@ let typed = 0
 async function check(form) {
   const now = ++typed
   await new Promise(done => setTimeout(done, 600))
-  const body = new URLSearchParams(new FormData(form))
+  const body = new FormData(form)
   if (now !== typed || !body.get('id')) return
   let text, bad = true
   try {
