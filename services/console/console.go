@@ -141,7 +141,8 @@ func (s *service) asset(c echo.Context) error {
 	if err != nil {
 		return echo.ErrNotFound
 	}
-	kinds := map[string]string{".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".json": "application/json"}
+	kinds := map[string]string{".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml",
+		".json": "application/json"}
 	c.Response().Header().Set(echo.HeaderCacheControl, "max-age=3600")
 	return c.Blob(http.StatusOK, kinds[path.Ext(c.Param("name"))]+"; charset=utf-8", text)
 }

@@ -274,7 +274,7 @@ func (b *browser) tryPages(t *testing.T, pages map[string]string) {
 			if l.name != "huge" {
 				b.runAxe(t, name+", "+l.name, string(script))
 			}
-			if *pictures != "" && name != "month" && name != "quarter" { // they are like those of an hour
+			if *pictures != "" && name != "month" && name != "quarter" { // they are like an hour's
 				var png []byte
 				b.run(t, chromedp.FullScreenshot(&png, 100))
 				must(t, os.WriteFile(filepath.Join(*pictures, name+"-"+l.name+".png"), png, 0o600))
