@@ -14,7 +14,8 @@ func queues(t *testing.T) *simulation.Scenario {
 	s := duels(t, `{"window": 10, "widen": 0}`, 1, 30*time.Second)
 	s.Service.MaxInterval, s.Service.WaitLimit = time.Hour, time.Minute
 	s.Configs[0].Queue = "a"
-	s.Configs = append(s.Configs, &pb.Config{Id: "other", Function: "duel", Settings: []byte(`{"window": 10, "widen": 0}`), Queue: "b"})
+	s.Configs = append(s.Configs, &pb.Config{Id: "other", Function: "duel", Settings: s.Configs[0].GetSettings(),
+		Queue: "b"})
 	return s
 }
 

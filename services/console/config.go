@@ -83,6 +83,9 @@ func loadConfig(ctx context.Context, v *view) (any, error) {
 		}
 		return p, nil
 	}
+	if _, err := v.id(); err != nil {
+		return nil, err
+	}
 	changes, err := v.API.ConfigHistory(ctx, p.ID)
 	if err != nil {
 		return nil, err

@@ -107,7 +107,6 @@ func (s *service) routes(e *echo.Echo) {
 	e.GET(root, s.enter, secure)
 	e.GET(root+"/", s.enter, secure)
 	e.GET(root+"/-/asset/:name", s.asset, secure)
-	e.GET(root+"/-"+openapi.Path, s.schema, secure)
 	e.GET(root+"/-/login", s.login, secure)
 	e.POST(root+"/-/login", s.logIn, secure)
 	e.GET(root+"/-/provider", s.begin, secure)
@@ -130,28 +129,22 @@ func secure(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// asset answers a file of the folder asset.
+// document is the description of the API. The editor of configs has its help from there.
+var document = sync.OnceValues(openapi.JSON)
+
+// asset answers a file of the folder asset, or the description of the API.
 func (s *service) asset(c echo.Context) error {
 	text, err := fs.ReadFile(files, path.Join("asset", path.Base(c.Param("name"))))
+	if c.Param("name") == path.Base(openapi.Path) {
+		text, err = document()
+	}
 	if err != nil {
 		return echo.ErrNotFound
 	}
-	kinds := map[string]string{".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+	kinds := map[string]string{".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml",
+		".json": "application/json"}
 	c.Response().Header().Set(echo.HeaderCacheControl, "max-age=3600")
 	return c.Blob(http.StatusOK, kinds[path.Ext(c.Param("name"))]+"; charset=utf-8", text)
-}
-
-// document is the description of the API.
-var document = sync.OnceValues(openapi.JSON)
-
-// schema answers it: the editor of configs has its help from there.
-func (s *service) schema(c echo.Context) error {
-	text, err := document()
-	if err != nil {
-		return err
-	}
-	c.Response().Header().Set(echo.HeaderCacheControl, "max-age=3600")
-	return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, text)
 }
 
 // enter answers the console's first address.
@@ -252,6 +245,14 @@ func (s *service) connect(one session) (*client.Client, error) {
 	return client.New(client.Options{URL: s.API(), Project: one.Project, Token: client.StaticToken(one.Token),
 		UserAgent: "matchmaker-console", HTTP: &s.requests,
 		Retry: client.Retry{Attempts: 1, Reconnects: 1, MaxWait: time.Second}})
+}
+
+// id is the identifier that the address has to name.
+func (v *view) id() (string, error) {
+	if v.QueryParam("id") == "" {
+		return "", viewerError("id: an identifier is expected in the address.")
+	}
+	return v.QueryParam("id"), nil
 }
 
 // link is the address of a page of the viewer's project.

@@ -217,8 +217,8 @@ func TestNamesAreEscaped(t *testing.T) {
 func TestMatch(t *testing.T) {
 	s := start(t, true)
 	_, _, body := ask(t, http.MethodGet, s.URL+"/console/demo/match?id="+ticketID, nil)
-	for _, want := range []string{"wins with 60 %", "<b>eu 20</b>", "after 60 s", `<td class="n">21</td>`,
-		"corrected 1 time"} {
+	for _, want := range []string{"wins with 60 %", "<b>{&#34;eu&#34;:20}</b>", "after 60 s", `<td class="n">21</td>`,
+		"corrected 1 time, "} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page lacks %q", want)
 		}

@@ -50,29 +50,35 @@ type alert struct {
 	Href, Label string
 }
 
+// pace is how many matches a minute there are, and how long tickets wait for them.
+type pace struct{ PerMinute, P50, P90 float64 }
+
+func paceOf(row client.MatchReportRow, r *client.MatchReport) pace {
+	wait, _ := measureOf(row, "wait", "") // or zeros
+	return pace{perMinute(row.Matches, r), wait.P50, wait.P90}
+}
+
 // queueRow is a queue as it is now.
 type queueRow struct {
 	client.Queue
+	pace
 	// Fails is the share of the runs that fail, of the worst function, and Lacking how many matches got no server.
-	Fails     float64
-	Lacking   int
-	PerMinute float64
-	P50, P90  float64
-	Spark     string
-	Href      string
+	Fails   float64
+	Lacking int
+	Spark   string
+	Href    string
 }
 
 // now is the first page.
 type now struct {
-	Time      time.Time
-	Ranges    []choice
-	Alerts    []alert
-	Known     bool // how many wait
-	Tickets   int64
-	Players   int64
-	Oldest    float64
-	PerMinute float64
-	P50, P90  float64
+	Time    time.Time
+	Ranges  []choice
+	Alerts  []alert
+	Known   bool // how many wait
+	Tickets int64
+	Players int64
+	Oldest  float64
+	pace
 	Lacking   int
 	Queues    []queueRow
 	Functions []client.Function
@@ -221,10 +227,7 @@ func loadNow(ctx context.Context, v *view) (any, error) {
 		return nil, err
 	}
 	if len(recent.Rows) > 0 {
-		n.PerMinute = perMinute(recent.Rows[0].Matches, recent)
-		if m, ok := measureOf(recent.Rows[0], "wait", ""); ok {
-			n.P50, n.P90 = m.P50, m.P90
-		}
+		n.pace = paceOf(recent.Rows[0], recent)
 	}
 	series, err := v.report(ctx, client.MatchReportQuery{Since: since, By: []string{"slot"}})
 	if err != nil {
@@ -285,11 +288,7 @@ func (n *now) addQueues(v *view, list *client.QueueList, recent, series *client.
 		}
 	}
 	for _, one := range recent.Rows {
-		q := of(one.Queue)
-		q.PerMinute = perMinute(one.Matches, recent)
-		if m, ok := measureOf(one, "wait", ""); ok {
-			q.P50, q.P90 = m.P50, m.P90
-		}
+		of(one.Queue).pace = paceOf(one, recent)
 	}
 	for name, q := range rows {
 		q.Href = v.queueLink(name)

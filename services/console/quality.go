@@ -45,7 +45,7 @@ type qualityOutcome struct {
 type qualityRow struct {
 	Name            string
 	Matches, Before int64
-	Measure         client.Measure
+	Measure         *client.Measure
 	Span            span
 	Was             *client.Measure
 	WasSpan         span
@@ -195,7 +195,7 @@ func (q *quality) fill(ctx context.Context, v *view, after, before client.MatchR
 		if !ok {
 			continue
 		}
-		one := qualityRow{Name: nameOf(q.By, row), Matches: row.Matches, Measure: m}
+		one := qualityRow{Name: nameOf(q.By, row), Matches: row.Matches, Measure: &m}
 		see(m)
 		if old, ok := was[one.Name]; ok {
 			one.Before = old.Matches
@@ -223,12 +223,7 @@ func (q *quality) fill(ctx context.Context, v *view, after, before client.MatchR
 func (q *quality) Text(value float64) string { return unitOf(q.Measure)(value) }
 
 // Of is the statistic of a measure.
-func (q *quality) Of(m any) float64 {
-	if p, is := m.(*client.Measure); is {
-		return statisticOf(q.Statistic, *p)
-	}
-	return statisticOf(q.Statistic, m.(client.Measure))
-}
+func (q *quality) Of(m *client.Measure) float64 { return statisticOf(q.Statistic, *m) }
 
 // Signed writes a difference.
 func (q *quality) Signed(value float64) string {

@@ -60,10 +60,7 @@ func loadQueue(ctx context.Context, v *view) (any, error) {
 	}
 	own := func(row client.MatchReportRow) bool { return row.Queue == name }
 	if i := slices.IndexFunc(recent.Rows, own); i >= 0 {
-		q.PerMinute = perMinute(recent.Rows[i].Matches, recent)
-		if m, ok := measureOf(recent.Rows[i], "wait", ""); ok {
-			q.P50, q.P90 = m.P50, m.P90
-		}
+		q.pace = paceOf(recent.Rows[i], recent)
 	}
 	series, err := v.report(ctx, client.MatchReportQuery{Since: since, By: []string{"queue", "slot"}})
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"matchmaker.dev/pkg/client"
 )
@@ -126,7 +125,7 @@ func functions() template.FuncMap {
 			}
 			return text + " " + word + "s"
 		},
-		"event": eventText, "filter": filterSpan, "words": words,
+		"event": eventText, "filter": filterSpan,
 		"queue": func(name string) string {
 			if name == "" {
 				return "no queue"
@@ -222,14 +221,6 @@ func size(n any) string {
 	return number(f) + " GiB"
 }
 
-// words writes a property, most of which are JSON, for people.
-func words(property []byte) string {
-	if !utf8.Valid(property) || len(property) > 200 {
-		return size(len(property))
-	}
-	return strings.NewReplacer(`"`, "", "[", "", "]", "", "{", "", "}", "", ",", ", ", ":", " ").Replace(string(property))
-}
-
 // eventText says what an event is.
 func eventText(e client.Event) string {
 	text := map[string]string{
@@ -238,7 +229,7 @@ func eventText(e client.Event) string {
 		"expired": "Ended", "returned": "The server was given back", "gap": "Events are missing here",
 		"full": "Hosting has no server", "unreturned": "The server could not be given back",
 		"unserved": "No config serves the queue any more", "accepted": "A player accepted", "declined": "A player declined",
-		"function": "The function changed",
+		"function": "The function changed", "result": "Result",
 	}[e.Kind]
 	if text == "" {
 		text = e.Kind

@@ -158,8 +158,11 @@ func loadTicket(ctx context.Context, v *view) (any, error) {
 
 // loadCapture answers a file with a run that gets a ticket.
 func loadCapture(ctx context.Context, v *view) (any, error) {
-	id, config := v.QueryParam("id"), v.QueryParam("config")
-	file, err := v.API.CaptureRun(ctx, id, config)
+	id, err := v.id()
+	if err != nil {
+		return nil, err
+	}
+	file, err := v.API.CaptureRun(ctx, id, v.QueryParam("config"))
 	if err != nil {
 		return nil, err
 	}
@@ -175,8 +178,11 @@ type match struct {
 
 func loadMatch(ctx context.Context, v *view) (any, error) {
 	m := &match{}
-	var err error
-	if m.Match, err = v.API.GetMatch(ctx, v.QueryParam("id")); err != nil {
+	id, err := v.id()
+	if err != nil {
+		return nil, err
+	}
+	if m.Match, err = v.API.GetMatch(ctx, id); err != nil {
 		return nil, err
 	}
 	m.Events, err = v.events(ctx, client.EventQuery{Match: m.ID, Since: m.Created.Add(-time.Second)})

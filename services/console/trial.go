@@ -71,12 +71,13 @@ type trialPage struct {
 }
 
 func loadTrial(ctx context.Context, v *view) (any, error) {
-	t, err := trialOf(ctx, v, v.QueryParam("id"))
+	id, err := v.id()
 	if err != nil {
 		return nil, err
 	}
-	if t == nil {
-		return nil, viewerError("id: the identifier of a simulation is expected.")
+	t, err := trialOf(ctx, v, id)
+	if err != nil {
+		return nil, err
 	}
 	p := &trialPage{Trial: t, ETag: v.QueryParam("etag")}
 	stored, err := v.API.GetConfig(ctx, t.Config)

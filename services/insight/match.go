@@ -256,8 +256,7 @@ func (s *service) addOdds(ctx context.Context, project string, m *response.Match
 		if err != nil {
 			return err
 		}
-		teams := make([]rating.Team, len(m.Teams))
-		known := true
+		teams, known := make([]rating.Team, len(m.Teams)), true
 		for i, team := range m.Teams {
 			for _, t := range team.Tickets {
 				ratings := ratingsIn(t.Arrival, rule.GetName())

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"os"
@@ -183,6 +184,10 @@ func (w *world) shown(t *testing.T) map[string]string {
 	_, err = w.lobby.ReportResult(ctx, found, client.ReportedTeam{Name: m.Teams[0].Name, Rank: 1},
 		client.ReportedTeam{Name: m.Teams[1].Name, Rank: 2})
 	must(t, err)
+	for i := range 120 { // that is an evening
+		_, err := w.create(ctx, fmt.Sprint("guest-", i), "ranked", 1500+math.Round(500*math.Sin(float64(i*i))))
+		must(t, err)
+	}
 	at := w.URL + "/console/" + project
 	ranked, err := w.studio.GetConfig(ctx, "ranked")
 	must(t, err)
@@ -269,7 +274,7 @@ func (b *browser) tryPages(t *testing.T, pages map[string]string) {
 			if l.name != "huge" {
 				b.runAxe(t, name+", "+l.name, string(script))
 			}
-			if *pictures != "" && name != "month" && name != "quarter" { // they are like those of an hour
+			if *pictures != "" && name != "month" && name != "quarter" { // they are like an hour's
 				var png []byte
 				b.run(t, chromedp.FullScreenshot(&png, 100))
 				must(t, os.WriteFile(filepath.Join(*pictures, name+"-"+l.name+".png"), png, 0o600))
@@ -376,7 +381,9 @@ func (b *browser) tryActions(t *testing.T, w *world) {
 	b.sees(t, "That upload takes over")
 	file := filepath.Join(*bin, "functions", "arena.zip")
 	b.goTo(t, at+"/functions")
-	b.run(t, chromedp.SendKeys("[name=name]", "arena"), chromedp.SendKeys("[name=note]", "by hand"),
+	// A page does not change under a field that has the focus.
+	b.run(t, chromedp.Evaluate("document.querySelector('[name=name]').focus()", nil),
+		chromedp.SendKeys("[name=name]", "arena"), chromedp.SendKeys("[name=note]", "by hand"),
 		chromedp.SetUploadFiles("[type=file]", []string{file}))
 	b.press(t, "Upload …")
 	b.sees(t, "The file was uploaded.")

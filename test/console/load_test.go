@@ -112,15 +112,20 @@ func (w *world) crowd(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = store.Close() }()
+	settings, err := store.Settings(ctx, project)
+	if err != nil {
+		return err
+	}
 	creator := store.Creator(nil)
 	all, ctx := errgroup.WithContext(ctx)
 	all.SetLimit(512)
 	for i := range crowd {
 		all.Go(func() error {
 			now := store.Now()
-			return creator.Create(ctx, project, &pb.Ticket{Id: state.NewID(now), Owner: fmt.Sprint("crowd-", i),
-				Created: now.UnixMilli(), Queues: []string{"crowd"}, AttributeNames: []string{"skill"},
-				AttributeValues: []float64{float64(i % 3000)}})
+			_, err := creator.CreateAs(ctx, project, state.CreationOf(&pb.Ticket{Id: state.NewID(now),
+				Owner: fmt.Sprint("crowd-", i), Created: now.UnixMilli(), Queues: []string{"crowd"},
+				AttributeNames: []string{"skill"}, AttributeValues: []float64{float64(i % 3000)}}, settings, 0))
+			return err
 		})
 	}
 	return all.Wait()

@@ -85,7 +85,7 @@ let typed = 0
 async function check(form) {
   const now = ++typed
   await new Promise(done => setTimeout(done, 600))
-  const body = new URLSearchParams(new FormData(form))
+  const body = new FormData(form)
   if (now !== typed || !body.get('id')) return
   let text, bad = true
   try {
@@ -109,7 +109,7 @@ async function check(form) {
 const editor = document.querySelector('.editor')
 const members = []
 async function help() {
-  const { components: { schemas } } = await (await fetch('/console/-/openapi.json')).json()
+  const { components: { schemas } } = await (await fetch('/console/-/asset/openapi.json')).json()
   const add = (schema, path) => {
     const of = schema?.$ref ? schemas[schema.$ref.split('/').pop()] : schema
     if (of?.items) return add(of.items, path + '[]')
@@ -134,7 +134,7 @@ if (editor) help()
 document.addEventListener('selectionchange', () => {
   const at = document.activeElement
   if (at?.id !== 'text') return
-  const names = at.value.slice(0, at.selectionStart).match(/"(\w+)"\s*:/g) || []
+  const names = at.value.slice(0, at.selectionEnd).match(/"(\w+)"\s*:/g) || []
   const name = names.pop()?.replace(/\W/g, '')
   const found = members.find(m => m.name === name)
   editor.querySelector('.here').textContent = found ? found.at + ': ' + found.text : ''
