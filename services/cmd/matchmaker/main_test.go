@@ -160,10 +160,13 @@ func TestListeners(t *testing.T) {
 		taken   net.Addr
 	}{
 		{dev, "--listen", taken.Addr()}, {dev, "--metrics-listen", taken.Addr()},
-		{beacon, "--listen", taken.Addr()}, {beacon, "--metrics-listen", taken.Addr()}, {beacon, "--udp-listen", udp.LocalAddr()},
+		{beacon, "--listen", taken.Addr()}, {beacon, "--metrics-listen", taken.Addr()},
+		{beacon, "--udp-listen", udp.LocalAddr()},
 		{console, "--listen", taken.Addr()}, {console, "--metrics-listen", taken.Addr()},
 	} {
-		for address, want := range map[string]int{"here": exitUsage, "127.0.0.1:99999": exitUsage, c.taken.String(): exitFailure} {
+		for address, want := range map[string]int{
+			"here": exitUsage, "127.0.0.1:99999": exitUsage, c.taken.String(): exitFailure,
+		} {
 			args := append(slices.Clone(c.command), c.flag, address)
 			if c.command[0] == "dev" {
 				args = append(args, "--data", t.TempDir())

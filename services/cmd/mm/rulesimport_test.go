@@ -97,9 +97,9 @@ func TestFilesWithByteOrderMarks(t *testing.T) {
 	}
 	shell, dir := newShell(t), t.TempDir()
 	for name, encoded := range map[string]func(string) []byte{
-		"utf-8":  func(text string) []byte { return []byte("\ufeff" + text) },
-		"little": func(text string) []byte { return encode(binary.LittleEndian, "\ufeff"+text) },
-		"big":    func(text string) []byte { return encode(binary.BigEndian, "\ufeff"+text) },
+		"utf-8":                 func(text string) []byte { return []byte("\ufeff" + text) },
+		"little":                func(text string) []byte { return encode(binary.LittleEndian, "\ufeff"+text) },
+		"big":                   func(text string) []byte { return encode(binary.BigEndian, "\ufeff"+text) },
 		"little without a mark": func(text string) []byte { return encode(binary.LittleEndian, text) },
 		"big without a mark":    func(text string) []byte { return encode(binary.BigEndian, text) },
 	} {

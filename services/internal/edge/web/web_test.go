@@ -259,7 +259,8 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("Accept %q: %d %s", accept, res.StatusCode, body)
 		}
 	}
-	for _, contentType := range []string{"application/json", "Application/JSON; charset=UTF-8", "application/json;x=y"} {
+	for _, contentType := range []string{"application/json", "Application/JSON; charset=UTF-8", "application/json;x=y",
+		"application/json; charset=utf8", `application/json;charset="UTF8"`} {
 		res := do(t, "POST", tickets, contentType, strings.NewReader(`{"Attributes":{"A":1}}`))
 		body, _ := io.ReadAll(res.Body)
 		if res.StatusCode != http.StatusCreated || string(body) != `{"attributes":{"A":1},"properties":{}}` {
