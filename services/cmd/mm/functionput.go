@@ -24,19 +24,6 @@ type functionPut struct {
 	DryRun         bool   `help:"Only say whether it would create or replace a function; \"mm function test\" runs one."`
 }
 
-func (functionPut) Help() string {
-	return `If runs of the upload fail that the last good upload passes, the function goes back to that one by itself: see
-"mm function return". An upload in the shadow gets the same runs as the one that runs, as far as there is room, and
-makes no match. "mm function get" compares the two, and "mm function promote" lets the new one run.
-
-Examples:
-
-    mm function put duel bin/functions/duel.zip --note "widens faster"
-    mm function put duel duel.wasm --shadow
-    mm function put duel duel.wasm --no-wait
-    mm function put duel duel.wasm --dry-run`
-}
-
 // Run uploads the function, and waits until it runs.
 func (c functionPut) Run(ctx context.Context, s *session) error {
 	archive, err := os.ReadFile(c.File)

@@ -22,20 +22,6 @@ type reportCommand struct {
 	By          []string      `default:"queue,party,region" completion-predictor:"dimension" help:"A table for each of these: config, revision, function, upload, queue, slot (of five minutes, an hour or a day)."`
 }
 
-func (reportCommand) Help() string {
-	return `How many matches were made, how long tickets waited, how far the attributes that the config's "report" names
-differ in a match, and what functions measure; how many players left before the end, and whether the odds of ratings
-came true, by the results that came in this time. The service keeps it for a day in steps of five minutes, for 30 days
-in steps of an hour, and for 90 in days. Quantiles are right to within a tenth. A developer's token is needed, and the
-role Support is enough.
-
-Examples:
-
-    mm report --config ranked
-    mm report --since 2h --earlier 2h
-    mm report --since-change ranked --by upload`
-}
-
 // mostReported is for how long reports are kept.
 const mostReported = 90 * 24 * time.Hour
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"time"
 
 	"matchmaker.dev/services/cmd/mm/format"
 )
@@ -17,17 +16,10 @@ type projectCommands struct {
 type settingsCommands struct {
 	Get     settingsGet     `cmd:"" default:"1" help:"Print the settings."`
 	Set     settingsSet     `cmd:"" help:"Replace all settings; they apply at once."`
-	History settingsHistory `cmd:"" help:"Print the latest changes." example:"project settings history"`
+	History settingsHistory `cmd:"" help:"Print the latest changes."`
 }
 
 type settingsGet struct{}
-
-func (settingsGet) Help() string {
-	return `Examples:
-
-    mm project settings
-    mm project settings get -o json > settings.json`
-}
 
 // Run prints the settings.
 func (settingsGet) Run(ctx context.Context, s *session, api developerAPI) error {
@@ -57,15 +49,6 @@ type settingsSet struct {
 	IfMatch string `placeholder:"ETAG" help:"Replace only the settings that have this ETag."`
 }
 
-func (settingsSet) Help() string {
-	return `What the file does not have gets its default. docs/settings.md explains all settings.
-
-Examples:
-
-    mm project settings set settings.json
-    mm project settings -o json | jq '.attributes.skill = {"setBy":"service"}' | mm project settings set -`
-}
-
 // Run replaces the settings.
 func (c settingsSet) Run(ctx context.Context, s *session) error {
 	settings, err := s.readJSON(c.File)
@@ -91,9 +74,5 @@ func (settingsHistory) Run(ctx context.Context, s *session, api developerAPI) er
 	if err != nil {
 		return err
 	}
-	g := grid{head: []any{"changed", "by", "etag", "settings"}}
-	for _, c := range changes {
-		g.add(formatTime(c.Changed.Truncate(time.Second)), c.By, c.ETag, format.JSON(c.Settings))
-	}
-	return s.show(changes, g)
+	return s.show(changes, tableOf(changes, "changed, by, etag, settings"))
 }
