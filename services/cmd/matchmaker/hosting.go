@@ -114,11 +114,17 @@ func checkProjects(member string, projects []string) error {
 // closed to the builder.
 func (b *builder) kinds() map[string]func(*yaml.Node) (provider.Provider, error) {
 	return map[string]func(*yaml.Node) (provider.Provider, error){
-		"agones":    b.agones,
-		"http":      b.manager,
-		"instant":   b.instant,
-		"local":     b.local,
-		"multiplay": b.multiplay,
+		"agones": func(settings *yaml.Node) (provider.Provider, error) {
+			return remote(b, settings, agones.Options{Log: b.log, Now: b.store.Now}, agones.New)
+		},
+		"http": func(settings *yaml.Node) (provider.Provider, error) {
+			return remote(b, settings, manager.Options{Log: b.log, Now: b.store.Now}, manager.New)
+		},
+		"multiplay": func(settings *yaml.Node) (provider.Provider, error) {
+			return remote(b, settings, multiplay.Options{Log: b.log, Now: b.store.Now}, multiplay.New)
+		},
+		"instant": b.instant,
+		"local":   b.local,
 	}
 }
 
@@ -136,10 +142,6 @@ func remote[O any, P interface {
 	}
 	b.closing(func(context.Context) error { p.Close(); return nil })
 	return p, nil
-}
-
-func (b *builder) agones(settings *yaml.Node) (provider.Provider, error) {
-	return remote(b, settings, agones.Options{Log: b.log, Now: b.store.Now}, agones.New)
 }
 
 func (b *builder) instant(settings *yaml.Node) (provider.Provider, error) {
@@ -162,14 +164,6 @@ func (b *builder) local(settings *yaml.Node) (provider.Provider, error) {
 		return nil, err
 	}
 	return b.localFleet(s)
-}
-
-func (b *builder) multiplay(settings *yaml.Node) (provider.Provider, error) {
-	return remote(b, settings, multiplay.Options{Log: b.log, Now: b.store.Now}, multiplay.New)
-}
-
-func (b *builder) manager(settings *yaml.Node) (provider.Provider, error) {
-	return remote(b, settings, manager.Options{Log: b.log, Now: b.store.Now}, manager.New)
 }
 
 // localFleet is game servers beside this process. They reach the service at this process when no other address is set.
