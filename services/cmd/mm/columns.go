@@ -53,6 +53,16 @@ func tableOf[T any](list []T, columns string) grid {
 	return g.withoutEmptyColumns()
 }
 
+// showList prints a list as a table, unless there is an error.
+func showList[T any](s *session, columns string) func(list []T, err error) error {
+	return func(list []T, err error) error {
+		if err != nil {
+			return err
+		}
+		return s.show(list, tableOf(list, columns))
+	}
+}
+
 // addMembers adds a row for each member of an object.
 func (g *grid) addMembers(of any, members string) {
 	object, _ := encode(of, "") // as above

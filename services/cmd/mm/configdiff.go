@@ -32,17 +32,13 @@ func (c configDiff) Validate() error {
 }
 
 // Run prints the difference.
-func (c configDiff) Run(ctx context.Context, s *session) error {
+func (c configDiff) Run(ctx context.Context, s *session, api developerAPI) error {
 	var file json.RawMessage
 	if c.File != "" {
 		var err error
 		if file, err = s.readConfig(c.File, c.Translation); err != nil {
 			return err
 		}
-	}
-	api, err := s.connect(asDeveloper())
-	if err != nil {
-		return err
 	}
 	changes, err := api.ConfigHistory(ctx, c.ID)
 	if err != nil {

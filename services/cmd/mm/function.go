@@ -59,14 +59,14 @@ type functionGet struct {
 
 // Run prints the function.
 func (c functionGet) Run(ctx context.Context, s *session, api developerAPI) error {
-	f, err := api.GetFunction(ctx, c.Name)
+	return s.showFunction(api.GetFunction(ctx, c.Name))
+}
+
+// showFunction prints a function, unless there is an error.
+func (s *session) showFunction(f *client.Function, err error) error {
 	if err != nil {
 		return err
 	}
-	return s.showFunction(f)
-}
-
-func (s *session) showFunction(f *client.Function) error {
 	var about grid
 	about.addMembers(f, "function=name, state=status.state, md5=md5Hash, created, updated, upload, "+
 		"last good upload=lastGoodUpload")

@@ -38,11 +38,7 @@ func (c functionCanary) Run(ctx context.Context, s *session, api developerAPI) e
 	if c.Percent != nil {
 		request.Percent = *c.Percent
 	}
-	f, err := api.CanaryFunction(ctx, c.Name, request)
-	if err != nil {
-		return err
-	}
-	return s.showFunction(f)
+	return s.showFunction(api.CanaryFunction(ctx, c.Name, request))
 }
 
 // canaryOf says which upload is the canary, and which runs get it; "" without one.

@@ -93,11 +93,7 @@ type functionShadow struct {
 
 // Run starts or ends the shadow.
 func (c functionShadow) Run(ctx context.Context, s *session, api developerAPI) error {
-	f, err := api.ShadowFunction(ctx, c.Name, c.Version)
-	if err != nil {
-		return err
-	}
-	return s.showFunction(f)
+	return s.showFunction(api.ShadowFunction(ctx, c.Name, c.Version))
 }
 
 type functionPromote struct {
@@ -138,9 +134,5 @@ type functionReturn struct {
 
 // Run sets the switch.
 func (c functionReturn) Run(ctx context.Context, s *session, api developerAPI) error {
-	f, err := api.SetFunctionReturn(ctx, c.Name, c.Automatic == "on")
-	if err != nil {
-		return err
-	}
-	return s.showFunction(f)
+	return s.showFunction(api.SetFunctionReturn(ctx, c.Name, c.Automatic == "on"))
 }

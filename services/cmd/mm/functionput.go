@@ -25,7 +25,7 @@ type functionPut struct {
 }
 
 // Run uploads the function, and waits until it runs.
-func (c functionPut) Run(ctx context.Context, s *session) error {
+func (c functionPut) Run(ctx context.Context, s *session, api developerAPI) error {
 	archive, err := os.ReadFile(c.File)
 	if err != nil {
 		return err
@@ -33,14 +33,10 @@ func (c functionPut) Run(ctx context.Context, s *session) error {
 	if err := checkArchive(archive); err != nil {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
-	api, err := s.connect(asDeveloper())
-	if err != nil {
-		return err
-	}
 	sum := md5.Sum(archive) //nolint:gosec // see the import
 	up := upload{c.Name, hex.EncodeToString(sum[:]), c.Wait, "uploaded"}
 	if c.DryRun {
-		return s.tryUpload(ctx, api, up)
+		return s.tryUpload(ctx, api.Client, up)
 	}
 	bar := s.startProgress("uploading "+c.Name, int64(len(archive)))
 	defer bar.stop()
@@ -52,13 +48,9 @@ func (c functionPut) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if c.Shadow {
-		f, err := api.GetFunction(ctx, c.Name)
-		if err != nil {
-			return err
-		}
-		return s.showFunction(f)
+		return s.showFunction(api.GetFunction(ctx, c.Name))
 	}
-	return s.showStart(ctx, api, up)
+	return s.showStart(ctx, api.Client, up)
 }
 
 // tryUpload says what an upload would do.

@@ -24,9 +24,12 @@ type playerCommands struct {
 	Standing playerStanding `cmd:"" help:"Print a player's standing, or set numbers of it."`
 }
 
-type playerMatch struct {
+// playerID is the argument of most commands.
+type playerID struct {
 	ID string `arg:"" completion-predictor:"player" help:"The player's identifier."`
 }
+
+type playerMatch struct{ playerID }
 
 // Run prints the match.
 func (c playerMatch) Run(ctx context.Context, s *session) error {
@@ -43,32 +46,20 @@ func (c playerMatch) Run(ctx context.Context, s *session) error {
 	return s.show(m, g)
 }
 
-type playerRatings struct {
-	ID string `arg:"" completion-predictor:"player" help:"The player's identifier."`
-}
+type playerRatings struct{ playerID }
 
 // Run prints the ratings.
 func (c playerRatings) Run(ctx context.Context, s *session, api developerAPI) error {
-	ratings, err := api.PlayerRatings(ctx, c.ID)
-	if err != nil {
-		return err
-	}
-	return s.show(ratings, tableOf(ratings,
-		"rating=name, season, value, tier, rank, mean, sigma, matches, provisional"))
+	return showList[client.PlayerRating](s,
+		"rating=name, season, value, tier, rank, mean, sigma, matches, provisional")(api.PlayerRatings(ctx, c.ID))
 }
 
-type playerHistory struct {
-	ID string `arg:"" completion-predictor:"player" help:"The player's identifier."`
-}
+type playerHistory struct{ playerID }
 
 // Run prints the changes.
 func (c playerHistory) Run(ctx context.Context, s *session, api developerAPI) error {
-	changes, err := api.RatingHistory(ctx, c.ID)
-	if err != nil {
-		return err
-	}
-	return s.show(changes, tableOf(changes, "time, match, rating, value before=before.value, value=after.value, "+
-		"mean before=before.mean, mean=after.mean"))
+	return showList[client.RatingStep](s, "time, match, rating, value before=before.value, value=after.value, "+
+		"mean before=before.mean, mean=after.mean")(api.RatingHistory(ctx, c.ID))
 }
 
 type playerStanding struct {
@@ -104,9 +95,7 @@ func (c playerStanding) Run(ctx context.Context, s *session, api developerAPI) e
 	return s.show(standing, g)
 }
 
-type playerExport struct {
-	ID string `arg:"" completion-predictor:"player" help:"The player's identifier."`
-}
+type playerExport struct{ playerID }
 
 // Run prints the document.
 func (c playerExport) Run(ctx context.Context, s *session, api developerAPI) error {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/cmd/mm/format"
 )
 
@@ -50,12 +51,8 @@ type settingsSet struct {
 }
 
 // Run replaces the settings.
-func (c settingsSet) Run(ctx context.Context, s *session) error {
+func (c settingsSet) Run(ctx context.Context, s *session, api developerAPI) error {
 	settings, err := s.readJSON(c.File)
-	if err != nil {
-		return err
-	}
-	api, err := s.connect(asDeveloper())
 	if err != nil {
 		return err
 	}
@@ -70,9 +67,5 @@ type settingsHistory struct{}
 
 // Run prints the history.
 func (settingsHistory) Run(ctx context.Context, s *session, api developerAPI) error {
-	changes, err := api.SettingsHistory(ctx)
-	if err != nil {
-		return err
-	}
-	return s.show(changes, tableOf(changes, "changed, by, etag, settings"))
+	return showList[client.SettingsChange](s, "changed, by, etag, settings")(api.SettingsHistory(ctx))
 }

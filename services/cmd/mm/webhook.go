@@ -20,11 +20,8 @@ type webhookList struct{}
 
 // Run prints the webhooks.
 func (webhookList) Run(ctx context.Context, s *session, api developerAPI) error {
-	all, err := api.ListWebhooks(ctx)
-	if err != nil {
-		return err
-	}
-	return s.show(all, tableOf(all, "webhook=name, state, since, delivered, dead=deadLetters, reason, events, url"))
+	return showList[client.WebhookStatus](s,
+		"webhook=name, state, since, delivered, dead=deadLetters, reason, events, url")(api.ListWebhooks(ctx))
 }
 
 type webhookDead struct {
@@ -33,11 +30,7 @@ type webhookDead struct {
 
 // Run prints dead letters.
 func (c webhookDead) Run(ctx context.Context, s *session, api developerAPI) error {
-	letters, err := api.ListDeadLetters(ctx, c.Name)
-	if err != nil {
-		return err
-	}
-	return s.show(letters, tableOf(letters, "id, given up=time, tries, reason, event"))
+	return showList[client.DeadLetter](s, "id, given up=time, tries, reason, event")(api.ListDeadLetters(ctx, c.Name))
 }
 
 type webhookResend struct {
