@@ -194,10 +194,10 @@ func areAny(tags []string, revision int64) bool {
 
 func settingsConditionFailed(revision int64) error {
 	if revision == state.NoRevision {
-		return problem.New(problem.ETagMismatch, "the project has set no settings yet, so they have the ETag %s, which the "+
+		return problem.New(problem.EtagMismatch, "the project has set no settings yet, so they have the ETag %s, which the "+
 			"request's condition (If-Match or If-None-Match) excludes", etag(revision))
 	}
-	return problem.New(problem.ETagMismatch, "the settings have the ETag %s, which the request's condition (If-Match or "+
+	return problem.New(problem.EtagMismatch, "the settings have the ETag %s, which the request's condition (If-Match or "+
 		"If-None-Match) excludes: get them again, then decide", etag(revision))
 }
 

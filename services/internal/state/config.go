@@ -115,7 +115,7 @@ func (s *Store) putConfig(
 	case int64(0):
 		return 0, false, spelledOtherwise(c.GetId(), r[1])
 	case int64(-1):
-		return 0, false, problem.New(problem.ETagMismatch, "config %q was changed by someone else: get it again, then put",
+		return 0, false, problem.New(problem.EtagMismatch, "config %q was changed by someone else: get it again, then put",
 			c.GetId())
 	}
 	var in replied
@@ -243,7 +243,7 @@ func (s *Store) DeleteConfig(ctx context.Context, project, id string, expected i
 	}
 	switch {
 	case r[0] == int64(-1):
-		return false, problem.New(problem.ETagMismatch, "config %q was changed by someone else: get it again, "+
+		return false, problem.New(problem.EtagMismatch, "config %q was changed by someone else: get it again, "+
 			"then delete", id)
 	case r[0] == int64(1):
 		return true, nil

@@ -49,7 +49,7 @@ func (s *Store) PutSettings(ctx context.Context, project string, p *pb.ProjectSe
 	case int64(-1):
 		return shortOfMemory(nil)
 	case int64(0):
-		return problem.New(problem.ETagMismatch, "the settings were changed by someone else: get them again, then put")
+		return problem.New(problem.EtagMismatch, "the settings were changed by someone else: get them again, then put")
 	}
 	var in replied
 	p.Revision, p.Changed = in.number(r[0]), in.number(r[1])
