@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"slices"
@@ -55,7 +53,7 @@ func readHosting(path string) (*hostingFile, provider.Rules, error) {
 
 func parseHosting(text []byte) (*hostingFile, provider.Rules, error) {
 	file, rules := new(hostingFile), provider.Rules{Fleets: map[string]string{}}
-	if err := decode(text, file); err != nil {
+	if err := textfile.DecodeYAML(text, file); err != nil {
 		return nil, rules, err
 	}
 	names := slices.Sorted(maps.Keys(file.Providers))
@@ -251,14 +249,5 @@ func strict(node *yaml.Node, into any) error {
 	if err != nil {
 		return err
 	}
-	return decode(text, into)
-}
-
-func decode(text []byte, into any) error {
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(into); err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	return nil
+	return textfile.DecodeYAML(text, into)
 }

@@ -226,20 +226,10 @@ func (t *reportTable) grid(compared bool) grid {
 	if compared {
 		g.head = append(g.head, "count before", "median before", "90 % before", "mean before")
 	}
-	before := map[string]client.MatchReportRow{}
-	var names []string
-	rows := map[string]client.MatchReportRow{}
-	for _, row := range t.Rows {
-		name := nameOfRow(t.By, row)
-		names, rows[name] = append(names, name), row
-	}
-	for _, row := range t.Before {
-		name := nameOfRow(t.By, row)
-		if before[name] = row; !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	for _, name := range names {
+	names, rows := rowsByName(t.By, t.Rows)
+	more, before := rowsByName(t.By, t.Before)
+	more = slices.DeleteFunc(more, func(name string) bool { return slices.Contains(names, name) })
+	for _, name := range append(names, more...) {
 		row, other := rows[name], before[name]
 		line := []any{name, "matches", row.Matches, "", "", ""}
 		if compared {
@@ -255,6 +245,15 @@ func (t *reportTable) grid(compared bool) grid {
 		}
 	}
 	return g
+}
+
+func rowsByName(by string, rows []client.MatchReportRow) (names []string, of map[string]client.MatchReportRow) {
+	of = map[string]client.MatchReportRow{}
+	for _, row := range rows {
+		name := nameOfRow(by, row)
+		names, of[name] = append(names, name), row
+	}
+	return names, of
 }
 
 // outcome is the kind of what results say of matches, which have a mean alone.
