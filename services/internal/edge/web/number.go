@@ -33,11 +33,11 @@ func ParseInteger(number string) (int64, error) {
 	case math.Abs(near) < 1:
 		return 0, ErrFraction
 	}
-	exact, _ := new(big.Rat).SetString(number) // the exponent is small now
+	exact, ok := new(big.Rat).SetString(number) // the exponent is small now
 	switch {
-	case !exact.IsInt():
+	case ok && !exact.IsInt():
 		return 0, ErrFraction
-	case !exact.Num().IsInt64():
+	case !ok || !exact.Num().IsInt64():
 		return 0, ErrRange
 	}
 	return exact.Num().Int64(), nil
