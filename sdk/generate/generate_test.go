@@ -92,7 +92,7 @@ func TestModelOfADocument(t *testing.T) {
 	thing := Type{Kind: Object, Name: "Thing"}
 	free := Type{Kind: Map, Of: []Type{{Kind: Any}}}
 	want := &Model{
-		Codes: map[string]document.Code{"notFound": {Status: 404, Player: "It is gone."}},
+		Codes: map[string]document.Code{"notFound": {Status: 404, When: "it is not there", Player: "It is gone."}},
 		Schemas: []Schema{
 			{Name: "Thing", Fields: []Field{
 				{Name: "name", Type: Type{Kind: String}},

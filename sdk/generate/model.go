@@ -127,7 +127,10 @@ func NewModel(text []byte, named ...string) (*Model, error) {
 		return nil, err
 	}
 	r := &reader{Document: doc, schemas: map[string]Schema{}}
-	m := &Model{Codes: doc.Components.Codes}
+	m := &Model{Codes: map[string]document.Code{}}
+	for _, c := range doc.Components.Codes {
+		m.Codes[c.Name] = *c.Value
+	}
 	for _, p := range doc.Paths {
 		for method, o := range p.Value.Operations() {
 			if !o.Deprecated && slices.ContainsFunc(o.Security, isForCallers) {

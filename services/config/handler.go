@@ -20,39 +20,38 @@ func (s *service) create(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	config, keys, err := s.read(c, id.String())
-	if err != nil {
+	if _, err := s.save(c, id.String(), condition{}); err != nil {
 		return respondRefused(c, err)
 	}
-	found, err := s.judge(c.Request().Context(), c.Param("project"), config)
-	if err != nil {
-		return respondRefused(c, err)
-	}
-	if err := s.store(c.Request().Context(), c.Param("project"), config, keys, condition{}); err != nil {
-		return respondRefused(c, err)
-	}
-	warn(c.Response().Header(), found)
 	return c.JSON(http.StatusOK, map[string]string{"id": id.String()})
 }
 
 func (s *service) put(c echo.Context) error {
-	config, keys, err := s.read(c, c.Param("config"))
-	if err != nil {
-		return respondRefused(c, err)
-	}
 	asked, err := conditionOf(c.Request().Header)
 	if err != nil {
 		return err
 	}
-	found, err := s.judge(c.Request().Context(), c.Param("project"), config)
+	config, err := s.save(c, c.Param("config"), asked)
 	if err != nil {
 		return respondRefused(c, err)
 	}
-	if err := s.store(c.Request().Context(), c.Param("project"), config, keys, asked); err != nil {
-		return respondRefused(c, err)
-	}
-	warn(c.Response().Header(), found)
 	return s.respond(c, config)
+}
+
+// save checks the request's config and stores it. The answer's header gets the warnings.
+func (s *service) save(c echo.Context, id string, asked condition) (*pb.Config, error) {
+	config, keys, err := s.read(c, id)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.judge(c.Request().Context(), c.Param("project"), config)
+	if err == nil {
+		err = s.store(c.Request().Context(), c.Param("project"), config, keys, asked)
+	}
+	if err == nil {
+		warn(c.Response().Header(), found)
+	}
+	return config, err
 }
 
 func (s *service) get(c echo.Context) error {

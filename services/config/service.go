@@ -164,10 +164,10 @@ func (s *service) change(ctx context.Context, project, id string, asked conditio
 
 func conditionFailed(id string, revision int64) error {
 	if revision == state.NoRevision {
-		return problem.New(problem.ETagMismatch,
+		return problem.New(problem.EtagMismatch,
 			"there is no config %q, and the request's condition (If-Match) wants one", id)
 	}
-	return problem.New(problem.ETagMismatch,
+	return problem.New(problem.EtagMismatch,
 		"config %q has the ETag %s, which the request's condition (If-Match or If-None-Match) excludes: "+
 			"get it again, then decide", id, etag(revision))
 }

@@ -42,10 +42,7 @@ func settingsOf(p *pb.ProjectSettings) response.ProjectSettings {
 		b.Support = &response.SupportRules{Properties: true}
 	}
 	for _, rule := range p.GetRatings() {
-		if b.Ratings == nil {
-			b.Ratings = make(map[string]response.RatingRule, len(p.GetRatings()))
-		}
-		b.Ratings[rule.GetName()] = ratingOf(rule)
+		set(&b.Ratings, rule.GetName(), ratingOf(rule))
 	}
 	if p.GetStanding() != nil {
 		b.Standing = standingOf(p.GetStanding())
@@ -54,44 +51,40 @@ func settingsOf(p *pb.ProjectSettings) response.ProjectSettings {
 		if rule.GetSetBy() == definition.ByRating || rule.GetSetBy() == definition.ByStanding {
 			continue // they say it
 		}
-		if b.Attributes == nil {
-			b.Attributes = map[string]response.AttributeRule{}
-		}
 		one := response.AttributeRule{SetBy: rule.GetSetBy(), Claim: rule.GetClaim()}
 		if one.SetBy == definition.ByBeacon {
 			one.Claim, one.Region = "", one.Claim
 		}
-		b.Attributes[rule.GetName()] = one
+		set(&b.Attributes, rule.GetName(), one)
 	}
 	for _, rule := range p.GetProperties() {
 		if rule.GetSetBy() == definition.ByStanding {
 			continue
 		}
-		if b.Properties == nil {
-			b.Properties = map[string]response.PropertyRule{}
-		}
-		b.Properties[rule.GetName()] = response.PropertyRule{SetBy: rule.GetSetBy(), Claim: rule.GetClaim()}
+		set(&b.Properties, rule.GetName(), response.PropertyRule{SetBy: rule.GetSetBy(), Claim: rule.GetClaim()})
 	}
 	for _, w := range p.GetWebhooks() {
-		if b.Webhooks == nil {
-			b.Webhooks = map[string]response.Webhook{}
-		}
 		one := response.Webhook{URL: w.GetUrl(), Events: w.GetEvents()}
 		if len(w.GetSecrets()) > 0 {
 			one.Secret = mask
 		}
-		b.Webhooks[w.GetName()] = one
+		set(&b.Webhooks, w.GetName(), one)
 	}
 	return b
+}
+
+// set sets a member of an object that is absent without members.
+func set[V any](of *map[string]V, name string, value V) {
+	if *of == nil {
+		*of = map[string]V{}
+	}
+	(*of)[name] = value
 }
 
 func standingOf(rules *pb.StandingRules) *response.StandingRules {
 	b := &response.StandingRules{Games: rules.GetGames(), Left: rules.GetLeft(), Recent: int(rules.GetRecent())}
 	for _, one := range rules.GetNumbers() {
-		if b.Numbers == nil {
-			b.Numbers = make(map[string]response.StandingNumber, len(rules.GetNumbers()))
-		}
-		b.Numbers[one.GetName()] = response.StandingNumber{Start: new(one.GetStart()), Ticket: one.GetTicket()}
+		set(&b.Numbers, one.GetName(), response.StandingNumber{Start: new(one.GetStart()), Ticket: one.GetTicket()})
 	}
 	return b
 }
@@ -201,10 +194,10 @@ func areAny(tags []string, revision int64) bool {
 
 func settingsConditionFailed(revision int64) error {
 	if revision == state.NoRevision {
-		return problem.New(problem.ETagMismatch, "the project has set no settings yet, so they have the ETag %s, which the "+
+		return problem.New(problem.EtagMismatch, "the project has set no settings yet, so they have the ETag %s, which the "+
 			"request's condition (If-Match or If-None-Match) excludes", etag(revision))
 	}
-	return problem.New(problem.ETagMismatch, "the settings have the ETag %s, which the request's condition (If-Match or "+
+	return problem.New(problem.EtagMismatch, "the settings have the ETag %s, which the request's condition (If-Match or "+
 		"If-None-Match) excludes: get them again, then decide", etag(revision))
 }
 

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 
 	"matchmaker.dev/services/internal/platform/embedded"
+	"matchmaker.dev/services/internal/platform/embedded/clustertest"
 )
 
 // nodeCommand runs this program as a NATS server of a cluster. Its arguments are the cluster's name, its own name, its
@@ -22,9 +23,12 @@ func node(ctx context.Context, out io.Writer, arguments []string) error {
 	if len(arguments) < 3 {
 		return fmt.Errorf("%s needs the name of a cluster, its own and a folder", nodeCommand)
 	}
+	file := arguments[2] + ".conf"
+	if err := clustertest.Write(file, arguments[0], arguments[1], arguments[3:]); err != nil {
+		return err
+	}
 	n, err := embedded.StartNATS(ctx, embedded.NATSOptions{
-		Dir: arguments[2], Log: slog.New(slog.NewTextHandler(out, nil)),
-		Cluster: &embedded.Cluster{Name: arguments[0], Server: arguments[1], Routes: arguments[3:]},
+		Dir: arguments[2], Settings: file, Log: slog.New(slog.NewTextHandler(out, nil)),
 	})
 	if err != nil {
 		return err

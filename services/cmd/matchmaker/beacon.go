@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"matchmaker.dev/services/beacon"
@@ -28,22 +27,14 @@ func (c *beaconCmd) Validate() error {
 	return validate(append(c.Process.checked(), &c.Own))
 }
 
-func (c *beaconCmd) Run(ctx context.Context, s streams) (err error) {
-	log, err := app.Logger(s.err, c.Process.LogLevel, c.Process.LogFormat)
-	if err != nil {
-		return err
-	}
-	b := &builder{log: log}
-	defer func() { err = errors.Join(err, b.close(context.WithoutCancel(ctx))) }()
-	if _, err := b.observe(ctx, &c.Process); err != nil {
-		return err
-	}
-	start := time.Now()
-	one, err := beacon.New(ctx, beacon.Options{Settings: c.Own, Log: log, Wall: time.Now,
-		Elapsed: func() time.Duration { return time.Since(start) }, Meter: b.telemetry.Meter})
-	if err != nil {
-		return err
-	}
-	b.add(one.Part())
-	return b.serve(ctx, &c.Process, nil)
+func (c *beaconCmd) Run(ctx context.Context, s streams) error {
+	return c.Process.serveOne(ctx, s, nil, func(b *builder) (app.Part, error) {
+		start := time.Now()
+		one, err := beacon.New(ctx, beacon.Options{Settings: c.Own, Log: b.log, Wall: time.Now,
+			Elapsed: func() time.Duration { return time.Since(start) }, Meter: b.telemetry.Meter})
+		if err != nil {
+			return app.Part{}, err
+		}
+		return one.Part(), nil
+	})
 }

@@ -170,6 +170,27 @@ func (c *common) run(ctx context.Context, log *slog.Logger, how setup, more ...a
 	})
 }
 
+// serveOne serves a part that is no service of the catalog.
+func (c *common) serveOne(
+	ctx context.Context, s streams, started func(net.Addr), open func(*builder) (app.Part, error),
+) (err error) {
+	log, err := app.Logger(s.err, c.LogLevel, c.LogFormat)
+	if err != nil {
+		return err
+	}
+	b := &builder{log: log}
+	defer func() { err = errors.Join(err, b.close(context.WithoutCancel(ctx))) }()
+	if _, err := b.observe(ctx, c); err != nil {
+		return err
+	}
+	part, err := open(b)
+	if err != nil {
+		return err
+	}
+	b.add(part)
+	return b.serve(ctx, c, started)
+}
+
 // observe names the process, and opens its telemetry. It returns where the metrics are, nil for nowhere.
 func (b *builder) observe(ctx context.Context, c *common) (metrics net.Addr, err error) {
 	if c.Name == "" {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -33,26 +32,14 @@ func (c *consoleCmd) Validate() error {
 	return validate(append(c.Process.checked(), &c.Own))
 }
 
-func (c *consoleCmd) Run(ctx context.Context, s streams) (err error) {
-	log, err := app.Logger(s.err, c.Process.LogLevel, c.Process.LogFormat)
-	if err != nil {
-		return err
-	}
-	b := &builder{log: log}
-	defer func() { err = errors.Join(err, b.close(context.WithoutCancel(ctx))) }()
-	if _, err := b.observe(ctx, &c.Process); err != nil {
-		return err
-	}
-	part, err := console.New(console.Options{Settings: c.Own, Log: log, Now: time.Now, Meter: b.telemetry.Meter,
-		API: func() string { return c.Own.URL }})
-	if err != nil {
-		return err
-	}
-	b.add(part)
-	return b.serve(ctx, &c.Process, func(addr net.Addr) {
+func (c *consoleCmd) Run(ctx context.Context, s streams) error {
+	return c.Process.serveOne(ctx, s, func(addr net.Addr) {
 		if tcp, ok := addr.(*net.TCPAddr); ok {
 			fmt.Fprintf(s.out, "Console: %s/console\n", localURL(tcp))
 		}
+	}, func(b *builder) (app.Part, error) {
+		return console.New(console.Options{Settings: c.Own, Log: b.log, Now: time.Now, Meter: b.telemetry.Meter,
+			API: func() string { return c.Own.URL }})
 	})
 }
 

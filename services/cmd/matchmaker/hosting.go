@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -54,7 +52,7 @@ func readHosting(path string) (*hostingFile, provider.Rules, error) {
 
 func parseHosting(text []byte) (*hostingFile, provider.Rules, error) {
 	file, rules := new(hostingFile), provider.Rules{Fleets: map[string]string{}}
-	if err := decode(text, file); err != nil {
+	if err := textfile.DecodeYAML(text, file); err != nil {
 		return nil, rules, err
 	}
 	names := slices.Sorted(maps.Keys(file.Providers))
@@ -113,11 +111,17 @@ func checkProjects(member string, projects []string) error {
 // closed to the builder.
 func (b *builder) kinds() map[string]func(*yaml.Node) (provider.Provider, error) {
 	return map[string]func(*yaml.Node) (provider.Provider, error){
-		"agones":    b.agones,
-		"http":      b.manager,
-		"instant":   b.instant,
-		"local":     b.local,
-		"multiplay": b.multiplay,
+		"agones": func(settings *yaml.Node) (provider.Provider, error) {
+			return remote(b, settings, agones.Options{Log: b.log, Now: b.store.Now}, agones.New)
+		},
+		"http": func(settings *yaml.Node) (provider.Provider, error) {
+			return remote(b, settings, manager.Options{Log: b.log, Now: b.store.Now}, manager.New)
+		},
+		"multiplay": func(settings *yaml.Node) (provider.Provider, error) {
+			return remote(b, settings, multiplay.Options{Log: b.log, Now: b.store.Now}, multiplay.New)
+		},
+		"instant": b.instant,
+		"local":   b.local,
 	}
 }
 
@@ -135,10 +139,6 @@ func remote[O any, P interface {
 	}
 	b.closing(func(context.Context) error { p.Close(); return nil })
 	return p, nil
-}
-
-func (b *builder) agones(settings *yaml.Node) (provider.Provider, error) {
-	return remote(b, settings, agones.Options{Log: b.log, Now: b.store.Now}, agones.New)
 }
 
 func (b *builder) instant(settings *yaml.Node) (provider.Provider, error) {
@@ -161,14 +161,6 @@ func (b *builder) local(settings *yaml.Node) (provider.Provider, error) {
 		return nil, err
 	}
 	return b.localFleet(s)
-}
-
-func (b *builder) multiplay(settings *yaml.Node) (provider.Provider, error) {
-	return remote(b, settings, multiplay.Options{Log: b.log, Now: b.store.Now}, multiplay.New)
-}
-
-func (b *builder) manager(settings *yaml.Node) (provider.Provider, error) {
-	return remote(b, settings, manager.Options{Log: b.log, Now: b.store.Now}, manager.New)
 }
 
 // localFleet is game servers beside this process. They reach the service at this process when no other address is set.
@@ -240,14 +232,5 @@ func strict(node *yaml.Node, into any) error {
 	if err != nil {
 		return err
 	}
-	return decode(text, into)
-}
-
-func decode(text []byte, into any) error {
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(into); err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	return nil
+	return textfile.DecodeYAML(text, into)
 }

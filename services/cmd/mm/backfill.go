@@ -3,14 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/internal/platform/textfile"
 )
 
 type backfillCommands struct {
-	List    backfillList    `cmd:"" help:"List the games that fill up, as the studio sees them: the latest call of a server first." example:"backfill list --queue quick"`
+	List    backfillList    `cmd:"" help:"List the games that fill up, as the studio sees them: the latest call of a server first."`
 	Create  backfillCreate  `cmd:"" help:"Create a backfill ticket for a running game."`
 	Approve backfillApprove `cmd:"" help:"Let the proposed players join the game."`
 	Update  backfillUpdate  `cmd:"" help:"Replace the contents of a backfill ticket."`
@@ -44,12 +43,6 @@ func (g *game) ProvideContents() (r client.BackfillRequest, err error) {
 
 type backfillCreate struct{ game }
 
-func (backfillCreate) Help() string {
-	return `The backfill ticket's id is printed.
-
-Example: mm backfill create --connection 127.0.0.1:7777 --attribute open=2 --property roster=@roster.bin`
-}
-
 // Run creates the backfill ticket.
 func (backfillCreate) Run(ctx context.Context, s *session, r client.BackfillRequest, api serverAPI) error {
 	id, err := api.CreateBackfill(ctx, r)
@@ -63,14 +56,6 @@ type backfillApprove struct {
 	ID string `arg:"" name:"id" completion-predictor:"backfill" help:"The backfill ticket."`
 }
 
-func (backfillApprove) Help() string {
-	return `A server approves about once a second while it has room. Players that are not approved in time may be proposed
-for other games. The backfill ticket is printed, with the tickets that joined by this approval or in the 20 seconds
-before.
-
-Example: mm backfill approve BACKFILL`
-}
-
 // Run approves, and prints the backfill ticket.
 func (c backfillApprove) Run(ctx context.Context, s *session, api serverAPI) error {
 	b, err := api.ApproveBackfill(ctx, c.ID)
@@ -78,12 +63,7 @@ func (c backfillApprove) Run(ctx context.Context, s *session, api serverAPI) err
 		return err
 	}
 	var g grid
-	g.add("backfill", b.ID)
-	if b.Created != 0 {
-		g.add("created", formatTime(time.UnixMilli(b.Created)))
-	}
-	g.add("version", b.RecordVersion)
-	g.add("connection", b.Connection)
+	g.addMembers(b, "backfill=Id, created=Created:ms, version=RecordVersion, connection=Connection")
 	g.addFields(b.Attributes, b.Properties)
 	g.add("queue", b.Queue)
 	for _, p := range b.Players {
@@ -110,12 +90,6 @@ type backfillUpdate struct {
 	game
 }
 
-func (backfillUpdate) Help() string {
-	return `The flags replace the whole contents: what is not given is removed. Proposed players wait again.
-
-Example: mm backfill update BACKFILL --connection 127.0.0.1:7777 --attribute open=1`
-}
-
 // Run replaces the backfill ticket's contents.
 func (c backfillUpdate) Run(ctx context.Context, s *session, r client.BackfillRequest, api serverAPI) error {
 	if err := api.UpdateBackfill(ctx, client.BackfillTicket{ID: c.ID, Connection: r.Connection, Attributes: r.Attributes,
@@ -127,12 +101,6 @@ func (c backfillUpdate) Run(ctx context.Context, s *session, r client.BackfillRe
 
 type backfillDelete struct {
 	ID string `arg:"" name:"id" completion-predictor:"backfill" help:"The backfill ticket."`
-}
-
-func (backfillDelete) Help() string {
-	return `Proposed players wait again. Where there is no such backfill ticket, the command says so, and succeeds.
-
-Example: mm backfill delete BACKFILL`
 }
 
 // Run deletes the backfill ticket. It succeeds when there is none.

@@ -34,7 +34,7 @@ type commandLine struct {
 	Player   playerCommands   `cmd:"" help:"Export and erase what the service stores of a player."`
 	Match    matchCommands    `cmd:"" help:"Look at a match."`
 	Ratings  ratingsCommands  `cmd:"" help:"Rate players by the results of matches."`
-	Changes  changesCommand   `cmd:"" help:"Print changes and their authors: the latest 1,000, of 90 days." example:"changes --kind function --name duel"`
+	Changes  changesCommand   `cmd:"" help:"Print changes and their authors: the latest 1,000, of 90 days."`
 	Queue    queueCommands    `cmd:"" help:"Look at the queues."`
 	Event    eventCommands    `cmd:"" help:"Read what happened to tickets and matches."`
 	Report   reportCommand    `cmd:"" help:"Print how good matches were: waits, spreads, what functions measure."`
@@ -42,7 +42,7 @@ type commandLine struct {
 	Backfill backfillCommands `cmd:"" help:"Fill a running game with players, as a game server does."`
 	Record   lab.Record       `cmd:"" help:"Record the tickets that come, for mm simulate."`
 	Simulate lab.Simulate     `cmd:"" help:"Play a day of players in virtual time, and compare configs."`
-	Version  versionCommand   `cmd:"" help:"Print the version of mm." example:"version"`
+	Version  versionCommand   `cmd:"" help:"Print the version of mm."`
 
 	Completion completionCommand `cmd:"" help:"Print how to make your shell complete commands (bash, zsh, fish)."`
 }

@@ -24,18 +24,6 @@ import (
 
 type completionCommand struct{ kongcompletion.Completion }
 
-func (completionCommand) Help() string {
-	return `Your shell's start file, such as ~/.bashrc, reads what it prints. Commands, flags and their values are
-completed, the names of contexts, and what the service has: configs, functions and their versions, queues, tickets that
-wait and their players, matches of the last hour, members of a party.
-
-Examples:
-
-    source <(mm completion bash)
-    source <(mm completion zsh)
-    mm completion fish | source`
-}
-
 // AfterApply is called by the parser. The library prints what to do by default, which no shell can read.
 func (c *completionCommand) AfterApply() error { //nolint:unparam // the parser wants it
 	c.Code = true
@@ -89,64 +77,32 @@ func valueOf(flag string, words []string) (value string) {
 	return value
 }
 
-func configNames(ctx context.Context, api *client.Client, _ []string) (names []string, err error) {
-	configs, err := api.ListConfigs(ctx)
-	for _, one := range configs {
-		names = append(names, one.ID)
-	}
-	return names, err
-}
-
-func functionNames(ctx context.Context, api *client.Client, _ []string) (names []string, err error) {
-	functions, err := api.ListFunctions(ctx)
-	for _, one := range functions {
-		names = append(names, one.Name)
-	}
-	return names, err
-}
-
-// versionNumbers are the uploads of the function that the words name.
-func versionNumbers(ctx context.Context, api *client.Client, words []string) (numbers []string, err error) {
-	functions, err := functionNames(ctx, api, words)
-	for _, name := range functions {
-		if !slices.Contains(words, name) {
-			continue
+// namesOf lists what the API lists.
+func namesOf[E any](
+	list func(*client.Client, context.Context) ([]E, error), name func(E) string,
+) lister {
+	return func(ctx context.Context, api *client.Client, _ []string) (names []string, err error) {
+		all, err := list(api, ctx)
+		for _, one := range all {
+			names = append(names, name(one))
 		}
-		versions, err := api.GetFunctionVersions(ctx, name)
-		if err != nil {
+		return names, err
+	}
+}
+
+// partsOf lists what belongs to the one that the words name.
+func partsOf[E any](
+	owners lister, list func(*client.Client, context.Context, string) ([]E, error), name func(E) string,
+) lister {
+	return func(ctx context.Context, api *client.Client, words []string) ([]string, error) {
+		all, err := owners(ctx, api, words)
+		i := slices.IndexFunc(all, func(owner string) bool { return slices.Contains(words, owner) })
+		if err != nil || i < 0 {
 			return nil, err
 		}
-		for _, one := range versions {
-			numbers = append(numbers, strconv.FormatInt(one.Version, 10))
-		}
+		return namesOf(func(api *client.Client, ctx context.Context) ([]E, error) { return list(api, ctx, all[i]) }, name)(
+			ctx, api, words)
 	}
-	return numbers, err
-}
-
-func webhookNames(ctx context.Context, api *client.Client, _ []string) (names []string, err error) {
-	webhooks, err := api.ListWebhooks(ctx)
-	for _, one := range webhooks {
-		names = append(names, one.Name)
-	}
-	return names, err
-}
-
-// deadLetterIDs are the dead letters of the webhook that the words name.
-func deadLetterIDs(ctx context.Context, api *client.Client, words []string) (ids []string, err error) {
-	names, err := webhookNames(ctx, api, words)
-	for _, name := range names {
-		if !slices.Contains(words, name) {
-			continue
-		}
-		letters, err := api.ListDeadLetters(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		for _, one := range letters {
-			ids = append(ids, one.ID)
-		}
-	}
-	return ids, err
 }
 
 // waiting predicts by tickets that wait.
@@ -224,15 +180,22 @@ func (c console) memberNames(ctx context.Context, a complete.Args) (names []stri
 
 // complete answers a shell that completes a command line, which asks by environment variables. It is done if one asks.
 func (c console) complete(ctx context.Context, parser *kong.Kong) (code int, done bool) {
+	type api = client.Client
+	functions := namesOf((*api).ListFunctions, func(f client.Function) string { return f.Name })
+	webhooks := namesOf((*api).ListWebhooks, func(w client.WebhookStatus) string { return w.Name })
+	versions := partsOf(functions, (*api).GetFunctionVersions,
+		func(v client.FunctionVersion) string { return strconv.FormatInt(v.Version, 10) })
+	letters := partsOf(webhooks, (*api).ListDeadLetters, func(l client.DeadLetter) string { return l.ID })
 	kongcompletion.Register(parser,
 		kongcompletion.WithExitFunc(func(status int) { code, done = status, true }),
 		kongcompletion.WithPredictors(map[string]complete.Predictor{
-			"context": complete.PredictFunc(func(complete.Args) []string { return c.contextNames() }),
-			"config":  c.names(ctx, configNames), "function": c.names(ctx, functionNames),
-			"ticket":  c.names(ctx, waiting(func(t client.WaitingTicket) []string { return []string{t.ID} })),
-			"player":  c.names(ctx, waiting(func(t client.WaitingTicket) []string { return append(t.Players, t.Owner) })),
-			"version": c.names(ctx, versionNumbers), "queue": c.names(ctx, queueNames),
-			"webhook": c.names(ctx, webhookNames), "letter": c.names(ctx, deadLetterIDs),
+			"context":  complete.PredictFunc(func(complete.Args) []string { return c.contextNames() }),
+			"config":   c.names(ctx, namesOf((*api).ListConfigs, func(c client.ListedConfig) string { return c.ID })),
+			"function": c.names(ctx, functions), "version": c.names(ctx, versions),
+			"webhook": c.names(ctx, webhooks), "letter": c.names(ctx, letters),
+			"ticket":    c.names(ctx, waiting(func(t client.WaitingTicket) []string { return []string{t.ID} })),
+			"player":    c.names(ctx, waiting(func(t client.WaitingTicket) []string { return append(t.Players, t.Owner) })),
+			"queue":     c.names(ctx, queueNames),
 			"match":     c.names(ctx, events(func(e client.Event) string { return e.Match })),
 			"backfill":  c.names(ctx, events(func(e client.Event) string { return e.Backfill })),
 			"kind":      complete.PredictSet(eventKinds()...),

@@ -53,15 +53,6 @@ type configCreate struct {
 	DryRun bool `help:"Only check it, as \"mm config check\" does."`
 }
 
-func (configCreate) Help() string {
-	return `The identifier is printed. To choose it, use "mm config put".
-
-Examples:
-
-    mm config create ranked.json
-    ID=$(mm config create ranked.json -o json | jq -r .id)`
-}
-
 // Run stores the config.
 func (c configCreate) Run(ctx context.Context, s *session, config configText, api developerAPI) error {
 	return configPut{DryRun: c.DryRun}.Run(ctx, s, config, api)
@@ -72,16 +63,6 @@ type configPut struct {
 	configFile
 	IfMatch string `placeholder:"ETAG" help:"Replace only the config that has this ETag."`
 	DryRun  bool   `help:"Only check it, as \"mm config check\" does."`
-}
-
-func (configPut) Help() string {
-	return `Settings that are a rule set of FlexMatch, Unity, PlayFab or AccelByte, such as {"flexmatch": …}, are
-translated as "mm rules import" does it. Standard error gets the verdicts, and the config keeps the original.
-
-Examples:
-
-    mm config put ranked ranked.json
-    mm config get ranked -o json | jq '.matchmaking.config.teamSize = 2' | mm config put ranked -`
 }
 
 // Run stores the config.
@@ -159,24 +140,8 @@ func position(content []byte, offset int64) (line, column int) {
 
 type configList struct{ watchFlag }
 
-func (configList) Help() string {
-	return `Examples:
-
-    mm config list
-    mm config list --watch
-    mm config list --output json | jq -r '.[].id'`
-}
-
 // Run prints the list.
-func (c configList) Run(ctx context.Context, forever untimed, s *session) error {
-	api, err := s.connectToWatch(c.watchFlag)
-	if err != nil {
-		return err
-	}
-	return c.repeat(ctx, forever, s, func(ctx context.Context, s *session) error { return s.showConfigs(ctx, api) })
-}
-
-func (s *session) showConfigs(ctx context.Context, api *client.Client) error {
+func (configList) Run(ctx context.Context, s *session, api developerAPI) error {
 	configs, err := api.ListConfigs(ctx)
 	if err != nil {
 		return err
@@ -187,31 +152,12 @@ func (s *session) showConfigs(ctx context.Context, api *client.Client) error {
 	if len(configs) == 0 {
 		s.note("project %s has no configs: make one with \"mm config put\"", s.Project)
 	}
-	g := grid{head: []any{"config", "function", "queue", "pools", "server", "name", "etag"}}
-	for _, c := range configs {
-		server := ""
-		if c.Hosted {
-			server = "yes"
-		}
-		g.add(c.ID, c.Function, c.Queue, c.Pools, server, c.Name, c.ETag)
-	}
-	return s.show(configs, g.withoutEmptyColumns())
+	return s.show(configs, tableOf(configs, "config=id, function, queue, pools, server=hosted, name, etag"))
 }
 
 type configGet struct {
 	ID     string `arg:"" name:"id" completion-predictor:"config" help:"The config's identifier."`
 	Source bool   `help:"Print only the file of another matchmaker that the settings were translated from."`
-}
-
-func (configGet) Help() string {
-	return `The table is followed by what the service finds wrong with the config now, such as settings that its function
-refuses since its last upload.
-
-Examples:
-
-    mm config get ranked
-    mm config get ranked --output json > ranked.json
-    mm config get ranked --source > ruleset.json`
 }
 
 // Run prints the config.
@@ -292,29 +238,15 @@ type configDelete struct {
 	DryRun bool   `help:"Only say what would be deleted."`
 }
 
-func (configDelete) Help() string {
-	return `Where there is no such config, the command says so, and succeeds. "mm config rollback" brings a config back.
-
-Examples:
-
-    mm config delete ranked
-    mm config delete ranked --dry-run`
-}
-
 // Run deletes the config. It succeeds when there is none.
 func (c configDelete) Run(ctx context.Context, s *session, api developerAPI) error {
 	config, err := api.GetConfig(ctx, c.ID)
-	switch {
-	case client.IsNotFound(err):
-		return s.showNothingDeleted("config", c.ID)
-	case err != nil:
-		return err
-	case c.DryRun:
+	if err == nil && c.DryRun {
 		s.note("nothing was deleted")
 		return s.show(map[string]string{"wouldDelete": c.ID}, aboutConfig(c.ID, config))
 	}
-	if err := api.DeleteConfig(ctx, c.ID); err != nil {
-		return err
+	if err == nil {
+		err = api.DeleteConfig(ctx, c.ID)
 	}
-	return s.showDeleted(c.ID)
+	return s.showDeletion("config", c.ID, err)
 }

@@ -14,16 +14,6 @@ type configCheck struct {
 	ID string `placeholder:"ID" completion-predictor:"config" help:"Check whether the file can replace this config; default: whether it can be created."`
 }
 
-func (configCheck) Help() string {
-	return `The service checks the config as for "mm config put", and its function the settings; nothing is stored. What
-may be a mistake is a warning, with which the command succeeds.
-
-Examples:
-
-    mm config check ranked.json
-    mm config check ranked.json --id ranked`
-}
-
 // Run checks the file.
 func (c configCheck) Run(ctx context.Context, s *session, config configText, api developerAPI) error {
 	return s.checkConfig(ctx, api.Client, c.ID, []byte(config), "")

@@ -23,16 +23,6 @@ type configDiff struct {
 	lab.Translation
 }
 
-func (configDiff) Help() string {
-	return `It shows each value that differs. Hosting keys are never shown; whether a secret differs is not known.
-
-Examples:
-
-    mm config diff ranked
-    mm config diff ranked ranked.json
-    mm config diff ranked --from '"7"' --to '"9"'`
-}
-
 // Validate is called by kong.
 func (c configDiff) Validate() error {
 	if c.File != "" && c.To != "" {
@@ -42,17 +32,13 @@ func (c configDiff) Validate() error {
 }
 
 // Run prints the difference.
-func (c configDiff) Run(ctx context.Context, s *session) error {
+func (c configDiff) Run(ctx context.Context, s *session, api developerAPI) error {
 	var file json.RawMessage
 	if c.File != "" {
 		var err error
 		if file, err = s.readConfig(c.File, c.Translation); err != nil {
 			return err
 		}
-	}
-	api, err := s.connect(asDeveloper())
-	if err != nil {
-		return err
 	}
 	changes, err := api.ConfigHistory(ctx, c.ID)
 	if err != nil {
@@ -77,14 +63,10 @@ func (c configDiff) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	g := grid{head: []any{"value", "before", "after"}}
-	for _, d := range differences {
-		g.add(d.Path, d.Before, d.After)
-	}
 	if len(differences) == 0 {
 		s.note("nothing differs")
 	}
-	return s.show(differences, g)
+	return s.show(differences, tableOf(differences, "value=path, before, after"))
 }
 
 // find returns the place of a change in a history; other if no tag is given.

@@ -15,13 +15,6 @@ type configHistory struct {
 	ID string `arg:"" name:"id" completion-predictor:"config" help:"The config's identifier."`
 }
 
-func (configHistory) Help() string {
-	return `The service keeps the last 32 changes of a config, each for 30 days after the next one, with authors and
-times. A config that was deleted has a history too. "mm config diff" shows what a change changed.
-
-Example: mm config history ranked`
-}
-
 // Run prints the history.
 func (c configHistory) Run(ctx context.Context, s *session, api developerAPI) error {
 	changes, err := api.ConfigHistory(ctx, c.ID)
@@ -62,17 +55,6 @@ type configRollback struct {
 	To string `placeholder:"ETAG" help:"The change to go back to, see \"mm config history\"; default: the one before the last."`
 
 	DryRun bool `help:"Only check whether the config can become that."`
-}
-
-func (configRollback) Help() string {
-	return `The config becomes what it was after that change, with the hosting keys of that time, as if it was put again.
-If another change comes first, nothing happens. A config that was deleted comes back.
-
-Examples:
-
-    mm config rollback ranked
-    mm config rollback ranked --dry-run
-    mm config rollback ranked --to '"7"'`
 }
 
 // Run goes back.

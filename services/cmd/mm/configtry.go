@@ -13,17 +13,6 @@ type configTry struct {
 	configFile
 }
 
-func (configTry) Help() string {
-	return `The tickets of the last hour are played in virtual time, once with the config that is there and once with the
-file. Nothing is stored, and no player notices. Runners know the tickets since they began to host the project. The role
-Support needs support.properties in the settings of the project.
-
-Examples:
-
-    mm config try ranked ranked.json
-    mm config get ranked -o json | jq '.matchmaking.config.window = 50' | mm config try ranked -`
-}
-
 // tried is the result of "mm config try", with the fields of the JSON.
 type tried struct {
 	*client.Simulation

@@ -8,23 +8,11 @@ import (
 )
 
 type contextCommands struct {
-	List   contextList   `cmd:"" help:"List the contexts." example:"context list"`
+	List   contextList   `cmd:"" help:"List the contexts."`
 	Use    contextUse    `cmd:"" help:"Choose the context of the commands to come."`
 	Set    contextSet    `cmd:"" help:"Make or change a context."`
 	Show   contextShow   `cmd:"" help:"Print what applies to a command without flags."`
 	Delete contextDelete `cmd:"" help:"Delete a context."`
-}
-
-func (contextCommands) Help() string {
-	return `A context is a service that you work with: its URL, a project, and where tokens come from. Commands use the
-current one. Flags and environment variables win; --data, and the --url of another service, leave the context out, and
-its token goes to no other service. Contexts are in a file that only you can read, in your folder for settings.
-
-Examples:
-
-    mm context set staging --url https://matchmaker.example.com --project demo
-    mm context use staging
-    mm login --issuer https://login.example.com --client-id mm`
 }
 
 // shownContext is a context without its tokens.
@@ -66,31 +54,17 @@ func (contextList) Run(s *session) error {
 		return err
 	}
 	list := []shownContext{}
-	g := grid{head: []any{"context", "current", "url", "project", "data", "tokens"}}
 	for _, name := range slices.Sorted(maps.Keys(kept.Contexts)) {
-		one := kept.Contexts[name].view(name, name == kept.Current)
-		current := ""
-		if one.Current {
-			current = "*"
-		}
-		list = append(list, one)
-		g.add(one.Name, current, one.URL, one.Project, one.Data, one.Tokens)
+		list = append(list, kept.Contexts[name].view(name, name == kept.Current))
 	}
 	if len(list) == 0 {
 		s.note("there are no contexts: \"mm context set NAME --url URL\" makes one")
 	}
-	return s.show(list, g.withoutEmptyColumns())
+	return s.show(list, tableOf(list, "context=name, current, url, project, data, tokens"))
 }
 
 type contextUse struct {
 	Name string `arg:"" optional:"" completion-predictor:"context" help:"The context; without it no context is used any more."`
-}
-
-func (contextUse) Help() string {
-	return `Examples:
-
-    mm context use staging
-    mm context use`
 }
 
 // Run makes the context the current one.
@@ -111,18 +85,6 @@ func (c contextUse) Run(s *session) error {
 type contextSet struct {
 	Name         string `arg:"" completion-predictor:"context" help:"The context."`
 	TokenCommand string `placeholder:"COMMAND" help:"Command for the shell that prints a token; it runs for each command that needs one."`
-}
-
-func (contextSet) Help() string {
-	return `The context gets what the flags --url, --project, --data and --token say, or their environment variables, and
-keeps what it has otherwise. It becomes the current one if there is none. No shell's history has a token in MM_TOKEN.
-
-Examples:
-
-    mm context set staging --url https://matchmaker.example.com --project demo
-    mm context set ci --url https://matchmaker.example.com --token-command 'vault read -field=token secret/mm'
-    MM_TOKEN=$(cat token) mm context set staging
-    mm context set local --data ~/matchmaker/.matchmaker`
 }
 
 // Run writes the context.
@@ -175,28 +137,12 @@ func (c contextSet) Run(s *session) error {
 
 func (s *session) showContext(c shownContext) error {
 	var g grid
-	g.add("context", c.Name)
-	if c.Current {
-		g.add("current", "yes")
-	}
-	g.add("url", c.URL)
-	g.add("project", c.Project)
-	g.add("data", c.Data)
-	g.add("tokens", c.Tokens)
+	g.addMembers(c, "context=name, current, url, project, data, tokens")
 	return s.show(c, g)
 }
 
 type contextShow struct {
 	Name string `arg:"" optional:"" completion-predictor:"context" help:"A context, as it is kept; default: what applies now."`
-}
-
-func (contextShow) Help() string {
-	return `Tokens are never printed.
-
-Examples:
-
-    mm context show
-    mm context show staging`
 }
 
 // Run prints the context.
@@ -225,13 +171,6 @@ func (c contextShow) Run(s *session) error {
 
 type contextDelete struct {
 	Name string `arg:"" completion-predictor:"context" help:"The context."`
-}
-
-func (contextDelete) Help() string {
-	return `Its tokens are deleted with it. Where there is no such context, the command says so, and succeeds. To
-end a login at its identity provider too, log out before.
-
-Example: mm context delete staging`
 }
 
 // Run deletes the context.

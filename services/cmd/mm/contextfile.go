@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +16,7 @@ import (
 
 	"matchmaker.dev/pkg/matchfn/rules/document"
 	"matchmaker.dev/services/internal/platform/keyfile"
+	"matchmaker.dev/services/internal/platform/textfile"
 )
 
 // contextFile has what mm keeps between commands: the user's services, by names.
@@ -77,9 +77,7 @@ func (c console) readContexts() (*contextFile, error) {
 	if text, err = document.Text(text); err != nil {
 		return nil, fmt.Errorf("%s: %w", c.contextPath(), err)
 	}
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(kept); err != nil && !errors.Is(err, io.EOF) {
+	if textfile.DecodeYAML(text, kept) != nil {
 		// Not wrapped: a parser's error may show what it could not parse, and there are tokens in the file.
 		return nil, fmt.Errorf("%s: it has no contexts that this version of mm can read", c.contextPath())
 	}

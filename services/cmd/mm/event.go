@@ -26,18 +26,6 @@ type eventLog struct {
 	Follow bool          `short:"f" help:"Continue with new events, until Ctrl-C."`
 }
 
-func (eventLog) Help() string {
-	return `With --output json each event is an object on a line of its own. A developer's token is needed, and the role
-Support is enough.
-
-Examples:
-
-    mm event log --since 5m
-    mm event log --ticket 0199e6a2-5b2c-7d63-a6f9-1f2b7c6f1f10 --follow
-    mm event log --kind failed --kind full --since 24h
-    mm event log --follow --since 1s --output json | my-pipeline`
-}
-
 // Validate is called by the parser.
 func (c eventLog) Validate() error {
 	if c.Since <= 0 {

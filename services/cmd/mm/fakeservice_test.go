@@ -339,7 +339,7 @@ func (s *service) listConfigs(w http.ResponseWriter, _ *http.Request) {
 func (s *service) putSettings(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	if match := r.Header.Get("If-Match"); match != "" && match != fmt.Sprintf("\"%d\"", len(s.settings)) {
-		writeProblem(w, problem.ETagMismatch, "the settings have changed")
+		writeProblem(w, problem.EtagMismatch, "the settings have changed")
 		return
 	}
 	s.settings = append(s.settings, string(body))
@@ -507,7 +507,7 @@ func (s *service) putConfig(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if match := r.Header.Get("If-Match"); match != "" && match != `"1"` {
-		writeProblem(w, problem.ETagMismatch, "the config has changed")
+		writeProblem(w, problem.EtagMismatch, "the config has changed")
 		return
 	}
 	id := r.PathValue("id")
@@ -546,7 +546,7 @@ func (s *service) rollbackConfig(w http.ResponseWriter, r *http.Request) {
 	latest := fmt.Sprintf("\"%d\"", len(s.changes[id]))
 	if match, none := r.Header.Get("If-Match"), r.Header.Get("If-None-Match"); exists && match != latest ||
 		!exists && none != "*" {
-		writeProblem(w, problem.ETagMismatch, fmt.Sprintf("not the state %q %q", match, none))
+		writeProblem(w, problem.EtagMismatch, fmt.Sprintf("not the state %q %q", match, none))
 		return
 	}
 	var to struct{ ETag string }

@@ -28,23 +28,8 @@ type functionCommands struct {
 
 type functionList struct{ watchFlag }
 
-func (functionList) Help() string {
-	return `Examples:
-
-    mm function list --output json
-    mm function list --watch`
-}
-
 // Run prints the functions.
-func (c functionList) Run(ctx context.Context, forever untimed, s *session) error {
-	api, err := s.connectToWatch(c.watchFlag)
-	if err != nil {
-		return err
-	}
-	return c.repeat(ctx, forever, s, func(ctx context.Context, s *session) error { return s.showFunctions(ctx, api) })
-}
-
-func (s *session) showFunctions(ctx context.Context, api *client.Client) error {
+func (functionList) Run(ctx context.Context, s *session, api developerAPI) error {
 	functions, err := api.ListFunctions(ctx)
 	if err != nil {
 		return err
@@ -72,30 +57,19 @@ type functionGet struct {
 	Name string `arg:"" completion-predictor:"function" help:"The function's name."`
 }
 
-func (functionGet) Help() string {
-	return `The runs are those of the last five minutes.
-
-Example: mm function get duel`
-}
-
 // Run prints the function.
 func (c functionGet) Run(ctx context.Context, s *session, api developerAPI) error {
-	f, err := api.GetFunction(ctx, c.Name)
+	return s.showFunction(api.GetFunction(ctx, c.Name))
+}
+
+// showFunction prints a function, unless there is an error.
+func (s *session) showFunction(f *client.Function, err error) error {
 	if err != nil {
 		return err
 	}
-	return s.showFunction(f)
-}
-
-func (s *session) showFunction(f *client.Function) error {
 	var about grid
-	about.add("function", f.Name)
-	about.add("state", f.Status.State)
-	about.add("md5", f.MD5)
-	about.add("created", formatTime(f.Created))
-	about.add("updated", formatTime(f.Updated))
-	about.add("upload", formatUpload(f.Upload))
-	about.add("last good upload", formatUpload(f.LastGoodUpload))
+	about.addMembers(f, "function=name, state=status.state, md5=md5Hash, created, updated, upload, "+
+		"last good upload=lastGoodUpload")
 	addHealth(&about, f.Health)
 	switch {
 	case f.NoReturn:
@@ -110,25 +84,11 @@ func (s *session) showFunction(f *client.Function) error {
 			b.To, b.Error))
 	}
 	addCanary(&about, f)
-	instances := grid{head: []any{"instance", "state"}}
-	for _, i := range f.Status.Instances {
-		instances.add(i.Name, i.State)
-	}
-	return s.show(f, about, instances, aboutShadow(f), aboutCanary(f))
+	return s.show(f, about, tableOf(f.Status.Instances, "instance=name, state"), aboutShadow(f), aboutCanary(f))
 }
 
 type functionRestart struct {
 	Names []string `arg:"" name:"name" completion-predictor:"function" help:"The functions' names."`
-}
-
-func (functionRestart) Help() string {
-	return `New instances start while the old ones finish their runs. If one of the names is unknown, no function is
-restarted.
-
-Examples:
-
-    mm function restart duel
-    mm function restart duel ranked`
 }
 
 // Run schedules the restart. It fails when a function is not restarted.
@@ -137,15 +97,13 @@ func (c functionRestart) Run(ctx context.Context, s *session, api developerAPI) 
 	if err != nil {
 		return err
 	}
-	g := grid{head: []any{"name", "state"}}
 	var failed []string
 	for _, r := range results {
-		g.add(r.Name, r.State)
 		if r.State == client.Failed {
 			failed = append(failed, r.Name)
 		}
 	}
-	if err := s.show(results, g); err != nil {
+	if err := s.show(results, tableOf(results, "name, state")); err != nil {
 		return err
 	}
 	if len(failed) > 0 {
@@ -159,30 +117,16 @@ type functionDelete struct {
 	DryRun bool   `help:"Only say what would be deleted, and which configs use it."`
 }
 
-func (functionDelete) Help() string {
-	return `Configs that use the function stay. They make no matches until the function is uploaded again. Where there is
-no such function, the command says so, and succeeds.
-
-Examples:
-
-    mm function delete duel
-    mm function delete duel --dry-run`
-}
-
 // Run deletes the function. It succeeds when there is none.
 func (c functionDelete) Run(ctx context.Context, s *session, api developerAPI) error {
-	switch _, err := api.GetFunction(ctx, c.Name); {
-	case client.IsNotFound(err):
-		return s.showNothingDeleted("function", c.Name)
-	case err != nil:
-		return err
-	case c.DryRun:
+	_, err := api.GetFunction(ctx, c.Name)
+	if err == nil && c.DryRun {
 		return c.try(ctx, s, api)
 	}
-	if err := api.DeleteFunction(ctx, c.Name); err != nil {
-		return err
+	if err == nil {
+		err = api.DeleteFunction(ctx, c.Name)
 	}
-	return s.showDeleted(c.Name)
+	return s.showDeletion("function", c.Name, err)
 }
 
 // try says what would be deleted, and which configs use it.

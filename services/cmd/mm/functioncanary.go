@@ -20,22 +20,6 @@ type functionCanary struct {
 	Deadline time.Duration `help:"When it ends unless it runs for all, at most 22h; default: 12h."`
 }
 
-func (functionCanary) Help() string {
-	return `The canary runs for the configs or queues that are named, or in some blocks of time, until you promote it ("mm
-function promote"), end it (this command without a version), or its time is over. Given again for the same version, the
-command changes its configs, queues or blocks. If its runs fail and the other upload passes them, it ends by itself.
-
-"mm function get" compares both uploads: failed runs, matches a minute, waits, and what the config's report has. You
-decide what follows.
-
-Examples:
-
-    mm function put duel duel.zip --shadow
-    mm function canary duel 4 --config ranked
-    mm function canary duel 4 --blocks 10m --percent 50
-    mm function canary duel`
-}
-
 // Run begins, changes or ends a canary.
 func (c functionCanary) Run(ctx context.Context, s *session, api developerAPI) error {
 	begins := len(c.Config)+len(c.Queue) > 0 || c.Percent != nil || c.Blocks != 0 || c.Deadline != 0
@@ -54,11 +38,7 @@ func (c functionCanary) Run(ctx context.Context, s *session, api developerAPI) e
 	if c.Percent != nil {
 		request.Percent = *c.Percent
 	}
-	f, err := api.CanaryFunction(ctx, c.Name, request)
-	if err != nil {
-		return err
-	}
-	return s.showFunction(f)
+	return s.showFunction(api.CanaryFunction(ctx, c.Name, request))
 }
 
 // canaryOf says which upload is the canary, and which runs get it; "" without one.

@@ -91,35 +91,15 @@ type functionShadow struct {
 	Version int64  `arg:"" optional:"" completion-predictor:"version" help:"The version to run in the shadow, see \"mm function versions\"; none without it."`
 }
 
-func (functionShadow) Help() string {
-	return `The version gets the same runs as the one that runs, as far as there is room. What it proposes is compared, see
-"mm function get", and it makes no match. To upload a file so, use "mm function put --shadow".
-
-Examples:
-
-    mm function shadow duel 3
-    mm function shadow duel`
-}
-
 // Run starts or ends the shadow.
 func (c functionShadow) Run(ctx context.Context, s *session, api developerAPI) error {
-	f, err := api.ShadowFunction(ctx, c.Name, c.Version)
-	if err != nil {
-		return err
-	}
-	return s.showFunction(f)
+	return s.showFunction(api.ShadowFunction(ctx, c.Name, c.Version))
 }
 
 type functionPromote struct {
 	Name    string `arg:"" completion-predictor:"function" help:"The function's name."`
 	Version int64  `arg:"" optional:"" completion-predictor:"version" help:"The version that is in the shadow, or the canary; default: whichever there is."`
 	Wait    bool   `default:"true" negatable:"" help:"Wait until the function runs, for at most 30 seconds."`
-}
-
-func (functionPromote) Help() string {
-	return `As after an upload, the function goes back by itself if runs fail that the last good upload passes.
-
-Example: mm function promote duel`
 }
 
 // Run promotes the upload that is in the shadow now, or the canary, and waits until it runs.
@@ -152,18 +132,7 @@ type functionReturn struct {
 	Automatic string `arg:"" enum:"on,off" help:"Whether it goes back by itself: on or off."`
 }
 
-func (functionReturn) Help() string {
-	return `For an hour after an upload, runs of it that fail are repeated on the last upload that worked. If three of them
-pass there, the function goes back to it. A ticket that both fail for makes no function go back.
-
-Example: mm function return duel off`
-}
-
 // Run sets the switch.
 func (c functionReturn) Run(ctx context.Context, s *session, api developerAPI) error {
-	f, err := api.SetFunctionReturn(ctx, c.Name, c.Automatic == "on")
-	if err != nil {
-		return err
-	}
-	return s.showFunction(f)
+	return s.showFunction(api.SetFunctionReturn(ctx, c.Name, c.Automatic == "on"))
 }

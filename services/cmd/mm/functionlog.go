@@ -20,17 +20,6 @@ type functionLog struct {
 	Lines   bool   `help:"Print the time, the upload, the config and the instance of each line."`
 }
 
-func (functionLog) Help() string {
-	return `With --follow the log is read once a second, and --timeout limits each of these requests. Each line is printed
-once; the lines of one instance are in order. With --output json each line is an object.
-
-Examples:
-
-    mm function log duel
-    mm function log duel --seconds 60 --lines
-    mm function log duel --follow --seconds 10`
-}
-
 // Validate is called by the parser.
 func (c functionLog) Validate() error {
 	if c.Seconds < 1 {

@@ -17,17 +17,6 @@ type functionNew struct {
 	OnlySDK bool   `name:"only-sdk" help:"Only replace the SDK of the project in the folder."`
 }
 
-func (functionNew) Help() string {
-	return `The project is a small function that works: it makes teams of players with similar skill. It has tests, a
-config, sample tickets, and a copy of the SDK. It builds with nothing but Go.
-
-Examples:
-
-    mm function new ffa
-    mm function new ffa --dir functions/ffa
-    mm function new ffa --dir functions/ffa --only-sdk`
-}
-
 // Run writes the project.
 func (c functionNew) Run(s *session) error {
 	name, ok := definition.FunctionName(c.Name)

@@ -24,21 +24,8 @@ type functionPut struct {
 	DryRun         bool   `help:"Only say whether it would create or replace a function; \"mm function test\" runs one."`
 }
 
-func (functionPut) Help() string {
-	return `If runs of the upload fail that the last good upload passes, the function goes back to that one by itself: see
-"mm function return". An upload in the shadow gets the same runs as the one that runs, as far as there is room, and
-makes no match. "mm function get" compares the two, and "mm function promote" lets the new one run.
-
-Examples:
-
-    mm function put duel bin/functions/duel.zip --note "widens faster"
-    mm function put duel duel.wasm --shadow
-    mm function put duel duel.wasm --no-wait
-    mm function put duel duel.wasm --dry-run`
-}
-
 // Run uploads the function, and waits until it runs.
-func (c functionPut) Run(ctx context.Context, s *session) error {
+func (c functionPut) Run(ctx context.Context, s *session, api developerAPI) error {
 	archive, err := os.ReadFile(c.File)
 	if err != nil {
 		return err
@@ -46,14 +33,10 @@ func (c functionPut) Run(ctx context.Context, s *session) error {
 	if err := checkArchive(archive); err != nil {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
-	api, err := s.connect(asDeveloper())
-	if err != nil {
-		return err
-	}
 	sum := md5.Sum(archive) //nolint:gosec // see the import
 	up := upload{c.Name, hex.EncodeToString(sum[:]), c.Wait, "uploaded"}
 	if c.DryRun {
-		return s.tryUpload(ctx, api, up)
+		return s.tryUpload(ctx, api.Client, up)
 	}
 	bar := s.startProgress("uploading "+c.Name, int64(len(archive)))
 	defer bar.stop()
@@ -65,13 +48,9 @@ func (c functionPut) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if c.Shadow {
-		f, err := api.GetFunction(ctx, c.Name)
-		if err != nil {
-			return err
-		}
-		return s.showFunction(f)
+		return s.showFunction(api.GetFunction(ctx, c.Name))
 	}
-	return s.showStart(ctx, api, up)
+	return s.showStart(ctx, api.Client, up)
 }
 
 // tryUpload says what an upload would do.

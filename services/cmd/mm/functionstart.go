@@ -28,10 +28,7 @@ type upload struct {
 // run in time.
 func (s *session) showStart(ctx context.Context, api *client.Client, u upload) error {
 	f, err := s.waitForStart(ctx, api, u)
-	if err != nil {
-		return err
-	}
-	if err := s.showFunction(f); err != nil {
+	if err := s.showFunction(f, err); err != nil {
 		return err
 	}
 	switch {

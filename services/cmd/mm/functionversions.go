@@ -15,13 +15,6 @@ type functionVersions struct {
 	Name string `arg:"" completion-predictor:"function" help:"The function's name."`
 }
 
-func (functionVersions) Help() string {
-	return `Each upload is a version. The service keeps the last 5 by default, the last one that worked, and those that
-configs name in matchmaking.targetFunction.upload. The member version of a config's targetFunction does nothing.
-
-Example: mm function versions duel`
-}
-
 // Run prints the stored versions.
 func (c functionVersions) Run(ctx context.Context, s *session, api developerAPI) error {
 	versions, err := api.GetFunctionVersions(ctx, c.Name)
@@ -57,15 +50,6 @@ type functionRollback struct {
 	Name    string `arg:"" completion-predictor:"function" help:"The function's name."`
 	Version int64  `arg:"" optional:"" completion-predictor:"version" help:"The version to run, see \"mm function versions\"; default: the one before the current one."`
 	Wait    bool   `default:"true" negatable:"" help:"Wait until the function runs, for at most 30 seconds."`
-}
-
-func (functionRollback) Help() string {
-	return `The current version runs until the other one does. It is kept, and the same command goes back to it.
-
-Examples:
-
-    mm function rollback duel
-    mm function rollback duel 3`
 }
 
 // Run goes back, and waits until the function runs.

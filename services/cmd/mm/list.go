@@ -1,13 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"strings"
 	"time"
 
 	"matchmaker.dev/pkg/client"
-	"matchmaker.dev/services/cmd/mm/format"
 )
 
 // pages says how much of a list is printed.
@@ -62,18 +59,6 @@ type matchList struct {
 	MaxAge time.Duration `help:"How long ago they were made at most."`
 }
 
-func (matchList) Help() string {
-	return `Prints the matches that begin, and those that have a server, as far as the service knows: until their result,
-or until the token of their server has ended. Matches without hosting end when they are made, and are not listed. The
-role Support is enough.
-
-Examples:
-
-    mm match list
-    mm match list --state allocating --min-age 10s
-    mm match list --config ranked --region eu --limit 0`
-}
-
 // Run prints the matches.
 func (c matchList) Run(ctx context.Context, s *session, api developerAPI) error {
 	all, err := readPages(c.Limit, func(limit int, after string) (*client.MatchPage, error) {
@@ -83,15 +68,10 @@ func (c matchList) Run(ctx context.Context, s *session, api developerAPI) error 
 	if err != nil {
 		return err
 	}
-	g := grid{more: 2, head: []any{"match", "state", "config", "queue", "age", "fleet", "region", "backfill", "created",
-		"allocated"}}
-	for _, m := range all.Matches {
-		g.add(m.ID, m.State, m.Config, m.Queue, format.Number(m.Age)+" s", m.Fleet, m.Region, m.Backfill,
-			formatTime(m.Created), formatTime(m.Allocated))
-	}
 	s.note("%d without a result, %d that go to running games, %d with one, %d servers to give back", all.Open, all.Joining,
 		all.Ended, all.Returning)
-	return s.show(all, g.withoutEmptyColumns())
+	return s.show(all, tableOf(all.Matches,
+		"match=id, state, config, queue, age:s, fleet, region, backfill, +created, +allocated"))
 }
 
 type backfillList struct {
@@ -109,35 +89,23 @@ func (c backfillList) Run(ctx context.Context, s *session, api developerAPI) err
 	if err != nil {
 		return err
 	}
-	g := grid{more: 1, head: []any{"backfill", "state", "queue", "connection", "players", "joining", "age", "heard",
-		"match"}}
-	for _, b := range all.BackfillTickets {
-		g.add(b.ID, b.State, b.Queue, b.Connection, strings.Join(b.Players, " "), b.Joining, format.Number(b.Age)+" s",
-			format.Number(b.Heard)+" s ago", b.Match)
-	}
-	return s.show(all, g.withoutEmptyColumns())
+	return s.show(all, tableOf(all.BackfillTickets,
+		"backfill=Id, state, queue, connection=Connection, players, joining, age:s, heard:s ago, +match"))
 }
 
 type queueCommands struct {
-	List queueList `cmd:"" help:"List the queues that a config serves or in which tickets wait, and how many wait." example:"queue list --watch"`
+	List queueList `cmd:"" help:"List the queues that a config serves or in which tickets wait, and how many wait."`
 }
 
 type queueList struct{ watchFlag }
 
 // Run prints the queues.
-func (c queueList) Run(ctx context.Context, forever untimed, s *session, api developerAPI) error {
-	return c.repeat(ctx, forever, s, func(ctx context.Context, s *session) error {
-		all, err := api.ListQueues(ctx)
-		if err != nil {
-			return err
-		}
-		g := grid{head: []any{"queue", "tickets", "players", "oldest", "configs"}}
-		for _, q := range all.Queues {
-			g.add(cmp.Or(q.Queue, "(none)"), q.Tickets, q.Players, format.Number(q.Oldest)+" s",
-				strings.Join(q.Configs, " "))
-		}
-		return s.show(all, g)
-	})
+func (queueList) Run(ctx context.Context, s *session, api developerAPI) error {
+	all, err := api.ListQueues(ctx)
+	if err != nil {
+		return err
+	}
+	return s.show(all, tableOf(all.Queues, "queue:(none), tickets, players, oldest:s, configs"))
 }
 
 type changesCommand struct {
@@ -156,14 +124,5 @@ func (c changesCommand) Run(ctx context.Context, s *session, api developerAPI) e
 	if err != nil {
 		return err
 	}
-	g := grid{head: []any{"time", "by", "kind", "name", "action", "etag", "upload", "detail"}, more: 1}
-	for _, one := range all.Changes {
-		upload := ""
-		if one.Upload > 0 {
-			upload = format.Number(float64(one.Upload))
-		}
-		g.add(formatTime(one.Time.Truncate(time.Second)), one.By, one.Kind, one.Name, one.Action, one.ETag, upload,
-			one.Detail)
-	}
-	return s.show(all, g.withoutEmptyColumns())
+	return s.show(all, tableOf(all.Changes, "time, by, kind, name, action, etag, upload, +detail"))
 }

@@ -23,17 +23,6 @@ type loginCommand struct {
 	Audience string   `help:"The token's audience, if the provider wants one; default: likewise."`
 }
 
-func (loginCommand) Help() string {
-	return `It prints an address and a code. Open the address in a browser, on any device, and enter the code. The token is
-kept with the context, and renewed without a browser for as long as the provider allows. The provider must know the
-device authorization grant (RFC 8628); docs/identity.md says how to set it up.
-
-Examples:
-
-    mm login --issuer https://login.example.com --client-id mm
-    mm login`
-}
-
 const (
 	// loginTimeout bounds how long a login may take, whatever the provider says.
 	loginTimeout = 30 * time.Minute
@@ -202,13 +191,6 @@ func (l *keptLogin) config(p *oidc.Provider) *oauth2.Config {
 }
 
 type logoutCommand struct{}
-
-func (logoutCommand) Help() string {
-	return `The context keeps its URL, and the provider for the next login. The provider is asked to end the login, if it
-can.
-
-Example: mm logout`
-}
 
 // Run forgets the tokens of the context's login.
 func (logoutCommand) Run(ctx context.Context, s *session) error {

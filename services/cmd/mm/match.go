@@ -23,13 +23,6 @@ type matchResult struct {
 	File string   `placeholder:"FILE" type:"existingfile" completion-predictor:"file" help:"JSON file with the teams instead: a list of objects with name, rank or score, players and numbers."`
 }
 
-func (matchResult) Help() string {
-	return `The match's config must have "result". The same result may be reported again; another one within a day
-replaces it.
-
-Example: mm match result 0199e6a2-5b2c-7d63-a6f9-1f2b7c6f1f10 red=1 blue=2`
-}
-
 // teams are the teams that the arguments or the file name.
 func (c matchResult) teams() (teams []client.ReportedTeam, err error) {
 	if (c.File == "") == (len(c.Team) == 0) {
@@ -66,11 +59,7 @@ func (c matchResult) Run(ctx context.Context, s *session, api serverAPI) error {
 	if err != nil {
 		return err
 	}
-	changes := grid{head: []any{"player", "rating", "before", "after", "sigma"}}
-	for _, one := range r.Ratings {
-		changes.add(one.Player, one.Rating, format.Number(one.Before), format.Number(one.Mean), format.Number(one.Sigma))
-	}
-	return s.show(r, resultGrid(r), changes)
+	return s.show(r, resultGrid(r), tableOf(r.Ratings, "player, rating, before, after=mean, sigma"))
 }
 
 // resultGrid is a result, a team a line.
@@ -102,14 +91,6 @@ type matchGet struct {
 	ID string `arg:"" name:"id" completion-predictor:"match" help:"The match's id."`
 }
 
-func (matchGet) Help() string {
-	return `Its tickets, players, teams, score and server, the config's revision and the function's upload, what the
-function measured, and how far attributes differ that the config's report names. The service knows a match as long as
-events are kept; players and the connection as long as results can be read.
-
-Example: mm match get 0199e6a2-5b2c-7d63-a6f9-1f2b7c6f1f10`
-}
-
 // Run prints the match.
 func (c matchGet) Run(ctx context.Context, s *session, api developerAPI) error {
 	m, err := api.GetMatch(ctx, c.ID)
@@ -117,34 +98,15 @@ func (c matchGet) Run(ctx context.Context, s *session, api developerAPI) error {
 		return err
 	}
 	var about grid
-	about.add("match", m.ID)
-	about.add("state", m.State)
+	about.addMembers(m, "match=id, state")
 	about.add("config", fmt.Sprintf("%s, revision %d", m.Config, m.Revision))
 	about.add("function", functionText(m))
-	about.add("made", formatTime(m.Created))
-	about.add("ended", formatTime(m.Ended))
-	about.add("reason", m.Reason)
-	about.add("error", m.Error)
-	about.add("detail", m.Detail)
-	about.add("backfill", m.Backfill)
-	about.add("players", m.Players)
-	if m.Accepted > 0 {
-		about.add("accepted", m.Accepted)
-	}
-	if m.Score != nil {
-		about.add("score", number(*m.Score))
-	}
-	about.add("queue", m.Queue)
+	about.addMembers(m, "made=created, ended, reason, error, detail, backfill, players, accepted, score, queue")
 	for _, one := range measuresOf(m.Measures, m.Attributes) {
 		about.add(one.name, format.Number(one.value))
 	}
-	if v := m.Server; v != nil {
-		about.add("server", v.Connection)
-		about.add("profile", v.Profile)
-		about.add("fleet", v.Fleet)
-		about.add("region", v.Region)
-	}
-	about.add("result due", formatTime(m.Due))
+	about.addMembers(m, "server=server.connection, profile=server.profile, fleet=server.fleet, region=server.region, "+
+		"result due=due")
 	if m.Missing {
 		about.add("result", "missing")
 	}

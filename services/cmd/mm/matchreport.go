@@ -22,20 +22,6 @@ type reportCommand struct {
 	By          []string      `default:"queue,party,region" completion-predictor:"dimension" help:"A table for each of these: config, revision, function, upload, queue, slot (of five minutes, an hour or a day)."`
 }
 
-func (reportCommand) Help() string {
-	return `How many matches were made, how long tickets waited, how far the attributes that the config's "report" names
-differ in a match, and what functions measure; how many players left before the end, and whether the odds of ratings
-came true, by the results that came in this time. The service keeps it for a day in steps of five minutes, for 30 days
-in steps of an hour, and for 90 in days. Quantiles are right to within a tenth. A developer's token is needed, and the
-role Support is enough.
-
-Examples:
-
-    mm report --config ranked
-    mm report --since 2h --earlier 2h
-    mm report --since-change ranked --by upload`
-}
-
 // mostReported is for how long reports are kept.
 const mostReported = 90 * 24 * time.Hour
 
@@ -240,20 +226,10 @@ func (t *reportTable) grid(compared bool) grid {
 	if compared {
 		g.head = append(g.head, "count before", "median before", "90 % before", "mean before")
 	}
-	before := map[string]client.MatchReportRow{}
-	var names []string
-	rows := map[string]client.MatchReportRow{}
-	for _, row := range t.Rows {
-		name := nameOfRow(t.By, row)
-		names, rows[name] = append(names, name), row
-	}
-	for _, row := range t.Before {
-		name := nameOfRow(t.By, row)
-		if before[name] = row; !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	for _, name := range names {
+	names, rows := rowsByName(t.By, t.Rows)
+	more, before := rowsByName(t.By, t.Before)
+	more = slices.DeleteFunc(more, func(name string) bool { return slices.Contains(names, name) })
+	for _, name := range append(names, more...) {
 		row, other := rows[name], before[name]
 		line := []any{name, "matches", row.Matches, "", "", ""}
 		if compared {
@@ -269,6 +245,15 @@ func (t *reportTable) grid(compared bool) grid {
 		}
 	}
 	return g
+}
+
+func rowsByName(by string, rows []client.MatchReportRow) (names []string, of map[string]client.MatchReportRow) {
+	of = map[string]client.MatchReportRow{}
+	for _, row := range rows {
+		name := nameOfRow(by, row)
+		names, of[name] = append(names, name), row
+	}
+	return names, of
 }
 
 // outcome is the kind of what results say of matches, which have a mean alone.

@@ -14,6 +14,8 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"matchmaker.dev/pkg/client"
 )
 
 // structured reports whether results are printed for programs.
@@ -62,18 +64,25 @@ func (s *session) printNext(value any) error {
 	return writeYAML(s.out, value)
 }
 
-// printJSON writes JSON that cannot control the terminal.
-func (c console) printJSON(value any, indent string) error {
+// encode is the JSON of a value, with a line's end.
+func encode(value any, indent string) ([]byte, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", indent)
-	if err := encoder.Encode(value); err != nil {
+	err := encoder.Encode(value)
+	return text.Bytes(), err
+}
+
+// printJSON writes JSON that cannot control the terminal.
+func (c console) printJSON(value any, indent string) error {
+	text, err := encode(value, indent)
+	if err != nil {
 		return err
 	}
 	// The encoder escapes those below U+0020 alone.
 	var safe []byte
-	for _, r := range text.String() {
+	for _, r := range string(text) {
 		if r < 0x7f || unicode.IsPrint(r) {
 			safe = utf8.AppendRune(safe, r)
 			continue
@@ -82,7 +91,7 @@ func (c console) printJSON(value any, indent string) error {
 			safe = fmt.Appendf(safe, `\u%04x`, unit)
 		}
 	}
-	_, err := c.out.Write(safe)
+	_, err = c.out.Write(safe)
 	return err
 }
 
@@ -91,6 +100,17 @@ func (s *session) showID(label, member, id string) error {
 	var g grid
 	g.add(label, id)
 	return s.show(map[string]string{member: id}, g)
+}
+
+// showDeletion shows how a deletion went. It succeeds where there was nothing to delete.
+func (s *session) showDeletion(what, id string, err error) error {
+	switch {
+	case client.IsNotFound(err):
+		return s.showNothingDeleted(what, id)
+	case err != nil:
+		return err
+	}
+	return s.showDeleted(id)
 }
 
 func (s *session) showDeleted(id string) error { return s.showID("deleted", "deleted", id) }

@@ -13,18 +13,18 @@ import (
 )
 
 type partyCommands struct {
-	Create  partyCreate    `cmd:"" help:"Make a party and print its code." example:"party create --player ada --attribute skill=1200"`
-	Join    partyJoin      `cmd:"" help:"Join a party by its code." example:"party join K3F-9QX-2TB --player bob"`
-	Get     partyAct       `cmd:"" help:"Print the player's party." example:"party get --player ada"`
+	Create  partyCreate    `cmd:"" help:"Make a party and print its code."`
+	Join    partyJoin      `cmd:"" help:"Join a party by its code."`
+	Get     partyAct       `cmd:"" help:"Print the player's party."`
 	Watch   partyWatch     `cmd:"" help:"Print the player's party whenever it changes."`
 	Update  partyUpdate    `cmd:"" help:"Say again whether the player is ready, and its attributes."`
 	Start   partyStart     `cmd:"" help:"Start the search: one ticket with all members."`
-	Stop    partyAct       `cmd:"" help:"Stop the search." example:"party stop --player ada"`
-	Leave   partyLeave     `cmd:"" help:"Leave the party." example:"party leave --player bob"`
-	Kick    partyMemberAct `cmd:"" help:"Remove a member, which cannot join again." example:"party kick bob --player ada"`
-	Lead    partyMemberAct `cmd:"" help:"Make another member the leader." example:"party lead bob --player ada"`
-	Code    partyAct       `cmd:"" help:"Give the party another code." example:"party code --player ada"`
-	Disband partyDisband   `cmd:"" help:"End the party." example:"party disband --player ada"`
+	Stop    partyAct       `cmd:"" help:"Stop the search."`
+	Leave   partyLeave     `cmd:"" help:"Leave the party."`
+	Kick    partyMemberAct `cmd:"" help:"Remove a member, which cannot join again."`
+	Lead    partyMemberAct `cmd:"" help:"Make another member the leader."`
+	Code    partyAct       `cmd:"" help:"Give the party another code."`
+	Disband partyDisband   `cmd:"" help:"End the party."`
 }
 
 // partyPlayer is the player that acts.
@@ -160,13 +160,6 @@ func (c partyAct) Run(ctx context.Context, line *kong.Context, s *session, api p
 
 type partyWatch struct{ partyPlayer }
 
-func (partyWatch) Help() string {
-	return `It also tells the service that the player is there. It ends, and says why, when the player is in no party any
-more. The exit code is 1 after --timeout. With --output json each party is an object on a line.
-
-Example: mm party watch --player ada --timeout 10m`
-}
-
 // Run prints the party, and what it becomes.
 func (c partyWatch) Run(ctx context.Context, s *session, api playerAPI) error {
 	p, err := c.mine(ctx, s, api)
@@ -210,12 +203,6 @@ func (s *session) showPartyLine(p *client.Party) error {
 
 type partyUpdate struct{ partyMember }
 
-func (partyUpdate) Help() string {
-	return `What the player said before is replaced: name all attributes and properties, and --measure.
-
-Example: mm party update --player bob --attribute skill=1100`
-}
-
 // Run replaces what the player said.
 func (c partyUpdate) Run(ctx context.Context, s *session, m client.PartyMembership, api playerAPI) error {
 	return c.inParty(ctx, s, api, func(p *client.Party) (*client.Party, error) {
@@ -231,13 +218,6 @@ type partyStart struct {
 	partyPlayer
 	fieldFlags
 	Queue []string `sep:"none" placeholder:"NAME" completion-predictor:"queue" help:"Queue to search in. May be repeated; default: outside of queues."`
-}
-
-func (partyStart) Help() string {
-	return `Attributes and properties are the ticket's. Each member has its own besides. Only the leader
-starts a search, when all members are ready.
-
-Example: mm party start --player ada --attribute mode=2 --queue ranked`
 }
 
 // Run starts the search.
@@ -295,10 +275,7 @@ type partyDisband struct{ partyPlayer }
 // Run ends the party.
 func (c partyDisband) Run(ctx context.Context, s *session, api playerAPI) error {
 	return c.leaving(ctx, s, api, func(p *client.Party) error {
-		if err := api.DisbandParty(ctx, p.ID, c.Player); err != nil {
-			return err
-		}
-		return s.showDeleted(p.ID)
+		return s.showDeletion("party", p.ID, api.DisbandParty(ctx, p.ID, c.Player))
 	})
 }
 
@@ -308,13 +285,7 @@ func (s *session) showParty(p *client.Party, err error) error {
 		return err
 	}
 	var g, members grid
-	g.add("party", p.ID)
-	g.add("code", p.Code)
-	g.add("created", formatTime(time.UnixMilli(p.Created)))
-	if p.Search != nil {
-		g.add("ticket", p.Search.Ticket)
-		g.add("searching since", formatTime(time.UnixMilli(p.Search.Started)))
-	}
+	g.addMembers(p, "party=id, code, created:ms, ticket=search.ticket, searching since=search.started:ms")
 	members.head = []any{"member", "joined", "ready", ""}
 	for _, m := range p.Members {
 		ready, role := "yes", ""

@@ -17,16 +17,19 @@ type playerCommands struct {
 	Export playerExport `cmd:"" help:"Print what the service stores of a player, as JSON or YAML."`
 	Erase  playerErase  `cmd:"" help:"Remove what the service stores of a player."`
 
-	Match   playerMatch   `cmd:"" help:"Print the match that a player plays." example:"player match ada"`
-	Ratings playerRatings `cmd:"" help:"Print a player's ratings." example:"player ratings ada"`
-	History playerHistory `cmd:"" help:"Print what the last 32 matches did to a player's ratings." example:"player history ada"`
+	Match   playerMatch   `cmd:"" help:"Print the match that a player plays."`
+	Ratings playerRatings `cmd:"" help:"Print a player's ratings."`
+	History playerHistory `cmd:"" help:"Print what the last 32 matches did to a player's ratings."`
 
-	Standing playerStanding `cmd:"" help:"Print a player's standing, or set numbers of it." example:"player standing ada trust=0.2"`
+	Standing playerStanding `cmd:"" help:"Print a player's standing, or set numbers of it."`
 }
 
-type playerMatch struct {
+// playerID is the argument of most commands.
+type playerID struct {
 	ID string `arg:"" completion-predictor:"player" help:"The player's identifier."`
 }
+
+type playerMatch struct{ playerID }
 
 // Run prints the match.
 func (c playerMatch) Run(ctx context.Context, s *session) error {
@@ -39,59 +42,24 @@ func (c playerMatch) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	var g grid
-	g.add("match", m.Match)
-	g.add("ticket", m.Ticket)
-	g.add("team", m.Team)
-	g.add("connection", m.Connection)
-	g.add("began", formatTime(m.Began))
-	g.add("due", formatTime(m.Due))
+	g.addMembers(m, "match, ticket, team, connection, began, due")
 	return s.show(m, g)
 }
 
-type playerRatings struct {
-	ID string `arg:"" completion-predictor:"player" help:"The player's identifier."`
-}
+type playerRatings struct{ playerID }
 
 // Run prints the ratings.
 func (c playerRatings) Run(ctx context.Context, s *session, api developerAPI) error {
-	ratings, err := api.PlayerRatings(ctx, c.ID)
-	if err != nil {
-		return err
-	}
-	table := grid{head: []any{"rating", "season", "value", "tier", "rank", "mean", "sigma", "matches", "provisional"}}
-	for _, r := range ratings {
-		provisional, rank, value := "", any(""), 0.0
-		if r.Provisional {
-			provisional = "yes"
-		}
-		if r.Rank > 0 {
-			rank = r.Rank
-		}
-		if r.Value != nil {
-			value = *r.Value
-		}
-		table.add(r.Name, r.Season, format.Number(value), r.Tier, rank, format.Number(r.Mean), format.Number(r.Sigma),
-			r.Matches, provisional)
-	}
-	return s.show(ratings, table.withoutEmptyColumns())
+	return showList[client.PlayerRating](s,
+		"rating=name, season, value, tier, rank, mean, sigma, matches, provisional")(api.PlayerRatings(ctx, c.ID))
 }
 
-type playerHistory struct {
-	ID string `arg:"" completion-predictor:"player" help:"The player's identifier."`
-}
+type playerHistory struct{ playerID }
 
 // Run prints the changes.
 func (c playerHistory) Run(ctx context.Context, s *session, api developerAPI) error {
-	changes, err := api.RatingHistory(ctx, c.ID)
-	if err != nil {
-		return err
-	}
-	table := grid{head: []any{"time", "match", "rating", "value before", "value", "mean before", "mean"}}
-	for _, one := range changes {
-		table.add(formatTime(one.Time), one.Match, one.Rating, format.Number(one.Before.Value),
-			format.Number(one.After.Value), format.Number(one.Before.Mean), format.Number(one.After.Mean))
-	}
-	return s.show(changes, table)
+	return showList[client.RatingStep](s, "time, match, rating, value before=before.value, value=after.value, "+
+		"mean before=before.mean, mean=after.mean")(api.RatingHistory(ctx, c.ID))
 }
 
 type playerStanding struct {
@@ -119,8 +87,7 @@ func (c playerStanding) Run(ctx context.Context, s *session, api developerAPI) e
 		return err
 	}
 	var g grid
-	g.add("games", standing.Games)
-	g.add("left", standing.Left)
+	g.addMembers(standing, "games, left")
 	for _, name := range slices.Sorted(maps.Keys(standing.Numbers)) {
 		g.add(name, format.Number(standing.Numbers[name]))
 	}
@@ -128,15 +95,7 @@ func (c playerStanding) Run(ctx context.Context, s *session, api developerAPI) e
 	return s.show(standing, g)
 }
 
-type playerExport struct {
-	ID string `arg:"" completion-predictor:"player" help:"The player's identifier."`
-}
-
-func (playerExport) Help() string {
-	return `docs/privacy.md says what is stored of players.
-
-Example: mm player export ada > ada.json`
-}
+type playerExport struct{ playerID }
 
 // Run prints the document.
 func (c playerExport) Run(ctx context.Context, s *session, api developerAPI) error {
@@ -153,16 +112,6 @@ func (c playerExport) Run(ctx context.Context, s *session, api developerAPI) err
 type playerErase struct {
 	ID  string `arg:"" completion-predictor:"player" help:"The player's identifier."`
 	Yes bool   `help:"Remove it. Without it the command says what the service stores."`
-}
-
-func (playerErase) Help() string {
-	return `First take away the player's tokens: a player that plays on is stored again. The command may be repeated.
-docs/privacy.md says what is removed, and what remains for how long.
-
-Examples:
-
-    mm player erase ada
-    mm player erase ada --yes`
 }
 
 // Run erases the player, or says what is stored.
@@ -215,7 +164,7 @@ func (c playerErase) Run(ctx context.Context, s *session, api developerAPI) erro
 }
 
 func (s *session) showErased(erased *client.ErasedPlayer) error {
-	var g, remains grid
+	var g grid
 	g.add("tickets", erased.Tickets)
 	if erased.Party {
 		g.add("party", "left")
@@ -229,13 +178,5 @@ func (s *session) showErased(erased *client.ErasedPlayer) error {
 	if erased.Matches > 0 {
 		g.add("matches", erased.Matches)
 	}
-	remains.head = []any{"remains", "id", "seconds at most"}
-	for _, one := range erased.Remains {
-		seconds := any("")
-		if one.Seconds > 0 {
-			seconds = one.Seconds
-		}
-		remains.add(one.Kind, one.ID, seconds)
-	}
-	return s.show(erased, g, remains)
+	return s.show(erased, g, tableOf(erased.Remains, "remains=kind, id, seconds at most=seconds"))
 }

@@ -42,12 +42,12 @@ func (s *service) leaderboard(w http.ResponseWriter, r *http.Request) {
 func TestPlayerRatings(t *testing.T) {
 	shell, service := newShell(t), newService(t)
 	shell.on(service, "player", "ratings", "ada").expect(0, `RATING  SEASON  VALUE  TIER   RANK  MEAN  SIGMA  MATCHES  PROVISIONAL
-skill   s1      20.5   go�ld  3     26.5  2            7
-aim             -5                  1     2            1  yes
+skill   s1      20.5   go�ld  3     26.5      2        7
+aim             -5                  1         2        1  yes
 `, "")
 	shell.on(service, "player", "history", "ada").expect(0,
 		`TIME                     MATCH  RATING  VALUE BEFORE  VALUE  MEAN BEFORE  MEAN
-2030-01-01 00:00:00 UTC  m      skill   16            20.5   25           26.5
+2030-01-01 00:00:00 UTC  m      skill             16  20.5            25  26.5
 `, "")
 	shell.on(service, "ratings", "top", "skill", "--after", "10", "--season", "s1").expect(0, `RANK  PLAYER  VALUE  TIER
   11  ada�    31.25  gold

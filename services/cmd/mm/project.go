@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"time"
 
+	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/cmd/mm/format"
 )
 
@@ -17,17 +17,10 @@ type projectCommands struct {
 type settingsCommands struct {
 	Get     settingsGet     `cmd:"" default:"1" help:"Print the settings."`
 	Set     settingsSet     `cmd:"" help:"Replace all settings; they apply at once."`
-	History settingsHistory `cmd:"" help:"Print the latest changes." example:"project settings history"`
+	History settingsHistory `cmd:"" help:"Print the latest changes."`
 }
 
 type settingsGet struct{}
-
-func (settingsGet) Help() string {
-	return `Examples:
-
-    mm project settings
-    mm project settings get -o json > settings.json`
-}
 
 // Run prints the settings.
 func (settingsGet) Run(ctx context.Context, s *session, api developerAPI) error {
@@ -57,22 +50,9 @@ type settingsSet struct {
 	IfMatch string `placeholder:"ETAG" help:"Replace only the settings that have this ETag."`
 }
 
-func (settingsSet) Help() string {
-	return `What the file does not have gets its default. docs/settings.md explains all settings.
-
-Examples:
-
-    mm project settings set settings.json
-    mm project settings -o json | jq '.attributes.skill = {"setBy":"service"}' | mm project settings set -`
-}
-
 // Run replaces the settings.
-func (c settingsSet) Run(ctx context.Context, s *session) error {
+func (c settingsSet) Run(ctx context.Context, s *session, api developerAPI) error {
 	settings, err := s.readJSON(c.File)
-	if err != nil {
-		return err
-	}
-	api, err := s.connect(asDeveloper())
 	if err != nil {
 		return err
 	}
@@ -87,13 +67,5 @@ type settingsHistory struct{}
 
 // Run prints the history.
 func (settingsHistory) Run(ctx context.Context, s *session, api developerAPI) error {
-	changes, err := api.SettingsHistory(ctx)
-	if err != nil {
-		return err
-	}
-	g := grid{head: []any{"changed", "by", "etag", "settings"}}
-	for _, c := range changes {
-		g.add(formatTime(c.Changed.Truncate(time.Second)), c.By, c.ETag, format.JSON(c.Settings))
-	}
-	return s.show(changes, g)
+	return showList[client.SettingsChange](s, "changed, by, etag, settings")(api.SettingsHistory(ctx))
 }

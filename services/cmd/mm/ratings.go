@@ -16,7 +16,7 @@ import (
 )
 
 type ratingsCommands struct {
-	Top    ratingsTop    `cmd:"" help:"Print the best players of a rating's season." example:"ratings top skill"`
+	Top    ratingsTop    `cmd:"" help:"Print the best players of a rating's season."`
 	Replay ratingsReplay `cmd:"" help:"Rate the players of past matches, and say which model predicts best."`
 }
 
@@ -33,11 +33,7 @@ func (c ratingsTop) Run(ctx context.Context, s *session, api developerAPI) error
 	if err != nil {
 		return err
 	}
-	table := grid{head: []any{"rank", "player", "value", "tier"}}
-	for _, one := range page.Players {
-		table.add(one.Rank, one.Player, format.Number(one.Value), one.Tier)
-	}
-	if err := s.show(page, table.withoutEmptyColumns()); err != nil {
+	if err := s.show(page, tableOf(page.Players, "rank, player, value, tier")); err != nil {
 		return err
 	}
 	s.note("it has %s", format.Plural(page.Total, "player"))
@@ -48,20 +44,6 @@ type ratingsReplay struct {
 	File  string   `arg:"" completion-predictor:"file" help:"Results, a JSON object a line, the oldest first; - is standard input."`
 	Model []string `sep:"none" placeholder:"NAME[,PARAMETER=NUMBER]…" default:"plackettLuce" completion-predictor:"model" help:"plackettLuce, bradleyTerry, thurstoneMosteller, glicko2 or trueSkill, with parameters: mean, deviation, beta, tau, growth, draw, margin, volatility. Several are compared with the first."`
 	After int      `default:"10" help:"Judge a match only when each of its players had so many before."`
-}
-
-func (ratingsReplay) Help() string {
-	return `Each line is a match that ended: {"time": "2026-11-01T20:15:00Z", "teams": [{"players": ["ada"], "rank": 1},
-{"players": ["cy"], "rank": 2}]}. Teams have a rank (the least is the best), a score (the highest is), or both.
-Equal ones drew.
-
-Before each match the model says the odds; after it, it learns. The less the log-loss, the better the odds were: 0.693
-is a guess. A model is "better" when the 95 % interval of the difference leaves out 0.
-
-Examples:
-
-    mm ratings replay results.jsonl
-    mm ratings replay results.jsonl --model plackettLuce --model trueSkill,tau=0.2 --model glicko2`
 }
 
 // Validate is called by the parser.

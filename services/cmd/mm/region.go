@@ -16,39 +16,22 @@ type regionCommands struct {
 
 type regionList struct{}
 
-func (regionList) Help() string {
-	return `The regions are in the installation's --regions. Only what beacons measure is believed.
-
-Example: mm region list`
-}
-
 // Run prints the regions.
 func (regionList) Run(ctx context.Context, s *session, api developerAPI) error {
 	found, err := api.ListRegions(ctx)
 	if err != nil {
 		return err
 	}
-	g := grid{head: []any{"region", "protocol", "udp", "url"}}
-	for _, r := range found.Regions {
-		g.add(r.Name, r.Protocol, r.UDP, r.URL)
-	}
 	if len(found.Regions) == 0 {
 		s.note("there are no regions: the service has no --regions")
 	}
-	return s.show(found, g)
+	return s.show(found, tableOf(found.Regions, "region=name, protocol, udp, url"))
 }
 
 type regionMeasure struct {
 	Probes int           `default:"5" help:"How often each region is asked, up to 20."`
 	Wait   time.Duration `default:"1s" help:"How long an answer may take, up to 2s."`
 	HTTP   bool          `name:"http" help:"Measure by HTTP, as browsers do."`
-}
-
-func (regionMeasure) Help() string {
-	return `Prints for each region the median round trip in milliseconds, how many probes were lost, and whether the
-service believes it. The exit code is 1 if no region answered.
-
-Example: mm region measure`
 }
 
 // Validate is called by the parser.

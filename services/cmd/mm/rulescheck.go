@@ -18,18 +18,6 @@ type rulesCheck struct {
 	Language string `enum:"rules,flexmatch,unity,playfab,accelbyte" default:"rules" help:"The file's language: rules, flexmatch, unity, playfab or accelbyte."`
 }
 
-func (rulesCheck) Help() string {
-	return `A rule set that is wrong, or that no match can ever satisfy, is refused: the error names the place. Of a file
-in another language, what our rules make of it is explained, and standard error gets a verdict on each of its rules.
-
-Examples:
-
-    mm rules check rules.json
-    mm rules check ruleset.json --language flexmatch
-
-The settings of a config may have another language as a member, such as {"flexmatch": …}: they need no --language.`
-}
-
 // Run prints what the rules mean.
 func (c rulesCheck) Run(s *session) error {
 	text, err := c.read(s, c.Language)

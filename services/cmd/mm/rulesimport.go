@@ -19,21 +19,6 @@ type rulesImport struct {
 	Partly bool `help:"Print the rules although some of the file's are refused."`
 }
 
-func (rulesImport) Help() string {
-	return `The rules are printed in our language. Standard error gets a verdict on each rule of the file:
-
-    exact     both allow the same matches
-    stricter  ours refuse some matches that the original allows
-    looser    ours allow some matches that the original refuses
-    refused   ours do not say it; nothing is printed then, unless --partly is given
-    note      about what is no rule, such as hosting
-
-Examples:
-
-    mm rules import flexmatch ruleset.json > rules.json
-    mm rules import unity queue.mmq --pool ranked --output json`
-}
-
 // imported is what the command prints as JSON.
 type imported struct {
 	Rules    rawJSON            `json:"rules,omitempty"`

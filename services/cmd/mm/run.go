@@ -3,9 +3,11 @@ package main
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -77,10 +79,20 @@ func run(ctx context.Context, args []string, console console) int {
 	}
 	bounded, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
-	command.BindTo(bounded, (*context.Context)(nil))
 	command.BindTo(ctx, (*untimed)(nil))
 	command.BindTo(ctx, (*lab.Untimed)(nil))
-	err = obey(ctx, func() error { return command.Run(s) })
+	do := func(ctx context.Context, s *session) error {
+		command.BindTo(ctx, (*context.Context)(nil))
+		return command.Run(s)
+	}
+	watched, _ := command.Selected().Target.Interface().(interface{ watches() bool })
+	s.watching = watched != nil && watched.watches()
+	err = obey(ctx, func() error {
+		if s.watching {
+			return s.repeat(ctx, do)
+		}
+		return do(bounded, s)
+	})
 	interrupted := errors.Is(ctx.Err(), context.Canceled) // also what follows until Ctrl-C, and says nothing of it
 	switch {
 	case err == nil && interrupted:
@@ -125,6 +137,11 @@ func obey(ctx context.Context, command func() error) error {
 	}
 }
 
+// help is what the help of commands says besides their line and flags. A section begins with == and the command.
+//
+//go:embed help.txt
+var help string
+
 // newParser returns the parser of the command line. exit is called when it has printed help or the version.
 func newParser(line *commandLine, console console, exit func(int)) (*kong.Kong, error) {
 	parser, err := kong.New(line,
@@ -138,12 +155,17 @@ func newParser(line *commandLine, console console, exit func(int)) (*kong.Kong, 
 	if err != nil {
 		return nil, err
 	}
-	for _, leaf := range parser.Model.Leaves(true) {
-		if example := leaf.Tag.Get("example"); example != "" { // of a command that needs no longer help
-			leaf.Detail = "Example: mm " + example
-		}
+	helps := map[string]string{}
+	for section := range strings.SplitSeq(strings.TrimPrefix(help, "== "), "\n\n== ") {
+		command, text, _ := strings.Cut(section, "\n")
+		helps["mm "+command] = text
 	}
-	return parser, nil
+	return parser, kong.Visit(parser.Model.Node, func(part kong.Visitable, next kong.Next) error {
+		if node, ok := part.(*kong.Node); ok && helps[node.FullPath()] != "" {
+			node.Detail = helps[node.FullPath()]
+		}
+		return next(nil)
+	})
 }
 
 // commandPath returns the command of a line, for the hint to its help.

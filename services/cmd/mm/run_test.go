@@ -110,6 +110,10 @@ func TestEveryCommandHasHelpWithAnExample(t *testing.T) {
 			t.Errorf("help of %s shows the token", command)
 		}
 	}
+	for section := range strings.SplitSeq(strings.TrimPrefix(help, "== "), "\n\n== ") { // none is of no command
+		command, text, _ := strings.Cut(section, "\n")
+		shell.run(append(strings.Fields(command), "--help")...).expect(0, text[:min(len(text), 20)], "") // lines wrap
+	}
 }
 
 func TestVersionIsPrinted(t *testing.T) {

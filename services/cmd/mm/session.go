@@ -28,6 +28,7 @@ type session struct {
 	line      given        // what the command line itself gives
 	context   string       // the name of the context that applies; empty if none does
 	kept      *keptContext // that context
+	watching  bool         // the command runs again and again
 	tokenMade bool         // with the key in the data folder, not given by the user
 	bar       *bar         // on the terminal now; may be nil
 }
@@ -136,6 +137,9 @@ func (s *session) connect(claims issuer.Claims, options ...func(*client.Retry)) 
 			}
 		},
 	}
+	if s.watching { // which outlasts a restart of the service
+		reconnecting(&retry)
+	}
 	for _, option := range options {
 		option(&retry)
 	}
@@ -162,14 +166,6 @@ func (s *session) developerAPI() (developerAPI, error) {
 func (s *session) serverAPI() (serverAPI, error) {
 	api, err := s.connect(asServer())
 	return serverAPI{api}, err
-}
-
-// connectToWatch is the client of a command that can watch. Watching outlasts a restart of the service.
-func (s *session) connectToWatch(w watchFlag) (*client.Client, error) {
-	if w.Watch {
-		return s.connect(asDeveloper(), reconnecting)
-	}
-	return s.connect(asDeveloper())
 }
 
 // reconnecting retries when the connection fails, so that waiting for a match outlasts a restart of the service.

@@ -20,8 +20,8 @@ type ticketCommands struct {
 	List    ticketList    `cmd:"" help:"List the tickets that wait, or a player's."`
 	Why     ticketWhy     `cmd:"" help:"Explain why a ticket waits."`
 	Capture ticketCapture `cmd:"" help:"Write a run of a function that gets the ticket to a file."`
-	Accept  ticketAccept  `cmd:"" help:"Accept the match that asks the players of a ticket."`
-	Decline ticketDecline `cmd:"" help:"Decline the match that asks the players of a ticket."`
+	Accept  ticketAnswer  `cmd:"" help:"Accept the match that asks the players of a ticket."`
+	Decline ticketAnswer  `cmd:"" help:"Decline the match that asks the players of a ticket."`
 	Delete  ticketDelete  `cmd:"" help:"Stop asking for a match."`
 }
 
@@ -35,21 +35,6 @@ type ticketCreate struct {
 	measureFlag
 	Queue []string `sep:"none" placeholder:"NAME" completion-predictor:"queue" help:"Queue to wait in. May be repeated; default: outside of queues."`
 	Wait  bool     `help:"Wait for the match and print the game server's address. Ctrl-C while waiting deletes the ticket, so that no match gets an absent player."`
-}
-
-func (ticketCreate) Help() string {
-	return `The ticket's id is always printed. With --wait the exit code is 1 if there is no match within --timeout; the
-ticket then keeps waiting until it is deleted.
-
-Examples:
-
-    mm ticket create --player player-1 --attribute skill=1200 --wait
-    mm ticket create --player player-1 --attribute skill=1200 --property loadout=@loadout.bin
-    mm ticket create --for ada,skill=1200 --for bob,skill=900 --wait
-    mm ticket create --player player-1 --value mode=ranked --value 'roles=["tank"]' --value 'latency={"eu": 30}'
-    mm ticket create --player player-1 --claim game.skill=1200 --claim 'game.roles=["tank"]'
-    mm ticket create --player player-1 --measure
-    mm ticket create --player player-1 --queue ranked --queue casual`
 }
 
 // Run creates the ticket.
@@ -114,12 +99,6 @@ type ticketGet struct {
 	Wait   bool   `help:"Wait until the ticket has its result."`
 }
 
-func (ticketGet) Help() string {
-	return `With --wait the exit code is 1 if there is no match within --timeout.
-
-Example: mm ticket get TICKET --player player-1`
-}
-
 // Run prints the ticket.
 func (c ticketGet) Run(ctx context.Context, s *session) error {
 	api, err := s.connect(asReader(c.Player), func(r *client.Retry) {
@@ -152,12 +131,6 @@ type ticketDelete struct {
 	Player string `completion-predictor:"player" help:"The ticket's owner, or one of its players. Required, unless --token is a player's."`
 }
 
-func (ticketDelete) Help() string {
-	return `Where the player has no such ticket, the command says so, and succeeds.
-
-Example: mm ticket delete TICKET --player player-1`
-}
-
 // Run deletes the ticket.
 func (c ticketDelete) Run(ctx context.Context, s *session) error {
 	if c.Player == "" && s.Bearer == "" {
@@ -167,21 +140,12 @@ func (c ticketDelete) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	switch err := api.DeleteTicket(ctx, c.ID, c.Player); {
-	case client.IsNotFound(err):
-		return s.showNothingDeleted("ticket", c.ID)
-	case err != nil:
-		return err
-	}
-	return s.showDeleted(c.ID)
+	return s.showDeletion("ticket", c.ID, api.DeleteTicket(ctx, c.ID, c.Player))
 }
 
 func (s *session) showTicket(t *client.Ticket) error {
 	var g grid
-	g.add("ticket", t.ID)
-	if t.Created != 0 {
-		g.add("created", formatTime(time.UnixMilli(t.Created)))
-	}
+	g.addMembers(t, "ticket=id, created:ms")
 	g.addFields(t.Attributes, t.Properties)
 	for _, p := range t.Players {
 		g.add("player", playerLine(p))
@@ -213,10 +177,7 @@ func (s *session) showTicket(t *client.Ticket) error {
 	if t.Assignment.Connection == "" && t.Assignment.Error == "" {
 		g.add("state", "matched, without a server: neither config nor function names one")
 	}
-	g.add("connection", t.Assignment.Connection)
-	g.add("error", t.Assignment.Error)
-	g.add("properties", format.JSON(t.Assignment.Properties))
-	g.add("match properties", format.JSON(t.Assignment.MatchProperties))
+	g.addMembers(t.Assignment, "connection, error, properties, match properties=matchproperties")
 	for _, player := range slices.Sorted(maps.Keys(t.Assignment.Seats)) {
 		g.add("seat pass", player+" "+t.Assignment.Seats[player])
 	}

@@ -28,20 +28,6 @@ type ticketList struct {
 	Limit   int              `default:"50" help:"How many to print; 0 for all."`
 }
 
-func (ticketList) Help() string {
-	return `Prints the tickets that wait, the oldest first, with a developer's token; the role Support is enough. With
---player and nothing else it prints the player's tickets that wait, or whose results can be read, the newest first. For
-that the project's settings must list tickets: tickets.listed, or tickets.perPlayer.
-
-Examples:
-
-    mm ticket list
-    mm ticket list --config ranked --pool new --min-age 1m
-    mm ticket list --queue quick --attribute skill=1000..2000 --attribute level=5..
-    mm ticket list --queue quick --watch
-    mm ticket list --player player-1`
-}
-
 // Validate is called by the parser.
 func (c ticketList) Validate() error {
 	switch {
@@ -91,20 +77,16 @@ func (c ticketList) ofPlayer() bool {
 }
 
 // Run prints the tickets.
-func (c ticketList) Run(ctx context.Context, forever untimed, s *session) error {
+func (c ticketList) Run(ctx context.Context, s *session) error {
 	claims, list := asDeveloper(), c.listWaiting
 	if c.ofPlayer() {
 		claims, list = asGameService(), c.listPlayers
 	}
-	api, err := s.connect(claims, func(r *client.Retry) {
-		if c.Watch {
-			reconnecting(r)
-		}
-	})
+	api, err := s.connect(claims)
 	if err != nil {
 		return err
 	}
-	return c.repeat(ctx, forever, s, func(ctx context.Context, s *session) error { return list(ctx, s, api) })
+	return list(ctx, s, api)
 }
 
 // listWaiting prints tickets that wait.

@@ -9,14 +9,6 @@ import (
 
 type ticketResume struct{ partyPlayer }
 
-func (ticketResume) Help() string {
-	return `For a player whose client crashed, or never learned the ticket's id. It takes the newest ticket that waits or
-has a match, and waits for the match. The project's settings must say that tickets are listed: tickets.listed, or
-tickets.perPlayer. The exit code is 1 if there is no ticket, or no match within --timeout.
-
-Example: mm ticket resume --player player-1`
-}
-
 // Run waits for the match of the ticket that the player has.
 func (c ticketResume) Run(ctx context.Context, s *session, api playerAPI) error {
 	player, err := c.self(s)

@@ -14,14 +14,6 @@ type ticketWatch struct {
 	Player string `completion-predictor:"player" help:"Read as this player; default: as a game service."`
 }
 
-func (ticketWatch) Help() string {
-	return `Every change is a line, until the ticket has its result or ends; with --output json it is one object a line.
-Where the service has no stream to offer, only the end is printed. The exit code is 1 if there is no match within
---timeout.
-
-Example: mm ticket watch TICKET --player player-1`
-}
-
 // Run prints the events of the ticket.
 func (c ticketWatch) Run(ctx context.Context, s *session) error {
 	api, err := s.connect(asReader(c.Player), reconnecting)

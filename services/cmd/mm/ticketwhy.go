@@ -16,18 +16,6 @@ type ticketWhy struct {
 	Player string `completion-predictor:"player" help:"Instead of the id: the player whose ticket waits; of several, the one that has waited for longest."`
 }
 
-func (ticketWhy) Help() string {
-	return `For each config: which filters keep the ticket out of its pools, or what the function says when it is asked,
-and what the best proposal with the ticket loses to. The functions that get the ticket run once for this; nothing is
-claimed. And what became of the latest matches in which it was: claims, servers and games that fell through. Of a ticket
-that is gone it says why, while its events are kept.
-
-Examples:
-
-    mm ticket why 0198f3a2-5c1e-7d40-9a10-0a4be0d0c001
-    mm ticket why --player player-1`
-}
-
 // Validate is called by the parser.
 func (c ticketWhy) Validate() error {
 	if (c.ID == "") == (c.Player == "") {

@@ -12,17 +12,9 @@ import (
 
 type tokenCommands struct {
 	Player    playerToken    `cmd:"" help:"For a player's own tickets."`
-	Developer developerToken `cmd:"" help:"For configs and functions." example:"token developer --role Manager"`
-	Server    serverToken    `cmd:"" help:"For a game server, to backfill." example:"token server server-1"`
-	Service   serviceToken   `cmd:"" help:"For a game service, to act for players." example:"token service lobby --scope matchmaking.read"`
-}
-
-func (tokenCommands) Help() string {
-	return `The token is made with the key in the data folder of "matchmaker dev". Only the token is printed, so that other
-programs can use it:
-
-    curl -H "Authorization: Bearer $(mm token developer)" http://127.0.0.1:8080/demo/matchmaking/api/v1/functions
-    MM_TOKEN=$(mm token player player-1) mm ticket get TICKET`
+	Developer developerToken `cmd:"" help:"For configs and functions."`
+	Server    serverToken    `cmd:"" help:"For a game server, to backfill."`
+	Service   serviceToken   `cmd:"" help:"For a game service, to act for players."`
 }
 
 type lifetime struct {
@@ -77,13 +69,6 @@ type playerToken struct {
 	lifetime
 	claimFlags
 	Player string `arg:"" completion-predictor:"player" help:"The player's identifier."`
-}
-
-func (playerToken) Help() string {
-	return `Examples:
-
-    mm token player player-1 --ttl 15m
-    mm token player player-1 --claim game.skill=1200 --claim 'roles=["tank"]'`
 }
 
 // Run prints the token.

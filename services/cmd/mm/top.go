@@ -18,16 +18,6 @@ type topCommand struct {
 	Once     bool          `help:"Print it once, and end."`
 }
 
-func (topCommand) Help() string {
-	return `For each config and pool: how many tickets wait, and for how long the oldest has. For each config: matches a
-second within the last minute, of how many tickets, how long half of them waited at most, and what came of them. For
-each function whether it runs. It ends with Ctrl-C. A developer's token is needed, and the role Support is enough. With
---output json each look is an object on a line of its own. Queues that no config serves are there if tickets wait in
-them.
-
-Example: mm top --project demo`
-}
-
 // Validate is called by the parser.
 func (c topCommand) Validate() error {
 	if c.Interval < time.Second {
@@ -283,10 +273,6 @@ func (s *session) showTop(t *top, replace bool) error {
 		}
 		configs.add("(no config serves it)", queue, "", q.Waiting, oldest, "", "", "", "", "", "", "")
 	}
-	functions := grid{head: []any{"function", "state", "instances", "canary"}}
-	for _, f := range t.Functions {
-		functions.add(f.Function, f.State, f.Instances, f.Canary)
-	}
 	parts := []string{fmt.Sprintf("%s  %s  %s wait", t.Project, t.Time.Format("2006-01-02 15:04:05"),
 		format.Plural(t.Waiting, "ticket"))}
 	if len(t.Configs) == 0 {
@@ -295,7 +281,7 @@ func (s *session) showTop(t *top, replace bool) error {
 	if t.Partial != "" {
 		parts[0] += "  (" + t.Partial + ")"
 	}
-	for _, g := range []grid{configs.withoutEmptyColumns(), functions.withoutEmptyColumns()} {
+	for _, g := range []grid{configs.withoutEmptyColumns(), tableOf(t.Functions, "function, state, instances, canary")} {
 		if len(g.rows) > 0 {
 			parts = append(parts, g.String())
 		}

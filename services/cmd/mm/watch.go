@@ -14,19 +14,16 @@ type watchFlag struct {
 // watchInterval is the time between two looks.
 const watchInterval = 2 * time.Second
 
-// repeat calls look, which prints to the session that it gets. With --watch it calls it again and again until forever
-// ends, which is no error, and prints what differs from the time before.
-func (w watchFlag) repeat(
-	ctx context.Context, forever untimed, s *session, look func(ctx context.Context, s *session) error,
-) error {
-	if !w.Watch {
-		return look(ctx, s)
-	}
+func (w watchFlag) watches() bool { return w.Watch }
+
+// repeat calls look, which prints to the session that it gets, again and again until ctx ends, which is no error. It
+// prints what differs from the time before.
+func (s *session) repeat(ctx context.Context, look func(ctx context.Context, s *session) error) error {
 	var last []byte
 	for {
-		seen, notes, err := s.lookOnce(forever, look)
+		seen, notes, err := s.lookOnce(ctx, look)
 		switch {
-		case forever.Err() != nil:
+		case ctx.Err() != nil:
 			return nil //nolint:nilerr // Ctrl-C is how watching ends
 		case err != nil:
 			return err
@@ -40,7 +37,7 @@ func (w watchFlag) repeat(
 			}
 			last = seen
 		}
-		if s.sleep(forever, watchInterval) != nil {
+		if s.sleep(ctx, watchInterval) != nil {
 			return nil //nolint:nilerr // likewise
 		}
 	}

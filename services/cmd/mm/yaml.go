@@ -10,13 +10,11 @@ import (
 
 // writeYAML writes what a value is as JSON, so that both have the same members in the same order.
 func writeYAML(w io.Writer, value any) error {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
+	text, err := encode(value, "")
+	if err != nil {
 		return err
 	}
-	decoder := json.NewDecoder(&text)
+	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	node, err := yamlNode(decoder)
 	if err != nil {

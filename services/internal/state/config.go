@@ -106,7 +106,7 @@ func (s *Store) putConfig(
 	case "spelled":
 		return 0, false, spelledOtherwise(c.GetId(), other)
 	case "changed":
-		return 0, false, problem.New(problem.ETagMismatch, "config %q was changed by someone else: get it again, then put",
+		return 0, false, problem.New(problem.EtagMismatch, "config %q was changed by someone else: get it again, then put",
 			c.GetId())
 	}
 	return revision, created, nil
@@ -229,7 +229,7 @@ func (s *Store) DeleteConfig(ctx context.Context, project, id string, expected i
 	}
 	switch verdict {
 	case "changed":
-		return false, problem.New(problem.ETagMismatch, "config %q was changed by someone else: get it again, "+
+		return false, problem.New(problem.EtagMismatch, "config %q was changed by someone else: get it again, "+
 			"then delete", id)
 	case "spelled":
 		return false, spelledOtherwise(id, other)

@@ -459,7 +459,7 @@ func (s *Store) refusal(c *creation, v verdict) error {
 		return problem.New(problem.PlayerInMatch, "a player of this ticket is in the match %s, which has no result yet",
 			v.value).Exceeds("tickets.running")
 	case "other":
-		return problem.New(problem.KeyReused, "Idempotency-Key: another request was sent with this key: use a new key "+
+		return problem.New(problem.IdempotencyKeyReused, "Idempotency-Key: another request was sent with this key: use a new key "+
 			"for each ticket")
 	case "keys":
 		return full("max-keys", s.limits.Keys,

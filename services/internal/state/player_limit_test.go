@@ -266,7 +266,7 @@ func TestRepeatedCreatesMakeOneTicket(t *testing.T) {
 		found("bob", "k", "c")
 		found("eve", "k", "")
 		_, err := send(s, "d", "ada", "k", `{"x":1}`)
-		kindOf(t, err, problem.KeyReused)
+		kindOf(t, err, problem.IdempotencyKeyReused)
 		// It is the same ticket also when that was deleted.
 		_, err = s.DeleteTicket(t.Context(), project, "a", "ada")
 		must(t, err)

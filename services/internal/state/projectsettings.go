@@ -44,7 +44,7 @@ func (s *Store) PutSettings(ctx context.Context, project string, p *pb.ProjectSe
 	case "short":
 		return shortOfMemory(nil)
 	case "changed":
-		return problem.New(problem.ETagMismatch, "the settings were changed by someone else: get them again, then put")
+		return problem.New(problem.EtagMismatch, "the settings were changed by someone else: get them again, then put")
 	}
 	return nil
 }

@@ -77,14 +77,10 @@ type Claims struct {
 type Options struct {
 	Issuers []Issuer
 	Log     *slog.Logger
-	// HTTP fetches key sets; nil is a client with sane limits.
-	HTTP *http.Client
 	// Now is the clock; nil is time.Now. Known reports whether the time is known yet: before, no token can be checked.
 	// nil is always.
 	Now   func() time.Time
 	Known func() bool
-	// Skew is how far an issuer's clock may be off; 0 is 30 s.
-	Skew time.Duration
 	// CacheSize is how many verified tokens are remembered; 0 is 65,536. CacheBytes is what they may take; 0 is 64 MiB.
 	CacheSize, CacheBytes int
 	// Meter makes the instruments; the zero Meter measures nothing.
@@ -97,7 +93,6 @@ type Verifier struct {
 	cache   *cache
 	now     func() time.Time
 	known   func() bool
-	skew    time.Duration
 }
 
 // trustedIssuer is an issuer with its keys.
@@ -125,12 +120,6 @@ func New(o Options) (*Verifier, error) {
 	if o.Known == nil {
 		o.Known = func() bool { return true }
 	}
-	if o.HTTP == nil {
-		o.HTTP = &http.Client{Timeout: fetchTimeout, Transport: transport(o.Now)}
-	}
-	if o.Skew == 0 {
-		o.Skew = 30 * time.Second
-	}
 	if o.CacheSize == 0 {
 		o.CacheSize = 1 << 16
 	}
@@ -139,7 +128,6 @@ func New(o Options) (*Verifier, error) {
 	}
 	v := &Verifier{
 		issuers: map[string]*trustedIssuer{}, cache: newCache(o.CacheSize, o.CacheBytes), now: o.Now, known: o.Known,
-		skew: o.Skew,
 	}
 	asked := v.observe(o)
 	for n, i := range o.Issuers {

@@ -3,27 +3,29 @@ package auth
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 )
 
 // ClaimSet is the claims of a player's token, to take values from.
 type ClaimSet struct{ claims map[string]any }
 
 // ClaimSet reads the claims of a player's token; other tokens have none.
-func (p *Principal) ClaimSet() ClaimSet {
-	var s ClaimSet
-	d := json.NewDecoder(bytes.NewReader(p.claims))
+func (p *Principal) ClaimSet() ClaimSet { return ClaimSet{claimsOf(p.claims)} }
+
+// claimsOf reads claims that are an object, as they are; without an empty name, which is no path.
+func claimsOf(text []byte) (claims map[string]any) {
+	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber() // a number may be larger than a float64
-	if d.Decode(&s.claims) != nil {
-		s.claims = nil // the claims were read before, so there are none
+	if d.Decode(&claims) != nil {
+		return nil
 	}
-	return s
+	delete(claims, "")
+	return claims
 }
 
 // Number is the number at a path, written as for [Claims]. Null is no claim. ok is false if the value is not a finite
 // number.
 func (s ClaimSet) Number(path string) (number float64, present, ok bool) {
-	value, present := lookup(s, path)
+	value, present := lookup(s.claims, path)
 	if !present || value == nil {
 		return 0, false, true
 	}
@@ -38,7 +40,7 @@ func (s ClaimSet) Number(path string) (number float64, present, ok bool) {
 // JSON is the value at a path, written as for [Claims]. Numbers are as the token writes them, and the members of
 // objects are sorted. Null is no claim. ok is false when the path goes through a value that is no object.
 func (s ClaimSet) JSON(path string) (text []byte, present, ok bool) {
-	value, present := lookup(s, path)
+	value, present := lookup(s.claims, path)
 	if !present || value == nil {
 		return nil, false, true
 	}
@@ -50,15 +52,4 @@ func (s ClaimSet) JSON(path string) (text []byte, present, ok bool) {
 	e.SetEscapeHTML(false)
 	err := e.Encode(value)
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), true, err == nil
-}
-
-// Get is for lookup.
-func (s ClaimSet) Get(name string, into any) error {
-	value, present := s.claims[name]
-	to, ok := into.(*any)
-	if !present || !ok {
-		return errors.New("auth: no such claim")
-	}
-	*to = value
-	return nil
 }

@@ -61,7 +61,8 @@ type keySet struct {
 }
 
 func newKeySet(i Issuer, o Options, asked metric.Int64Counter) *keySet {
-	return &keySet{issuer: i.Issuer, source: i.JWKS, get: i.Source, client: o.HTTP, now: o.Now, log: o.Log, asked: asked}
+	return &keySet{issuer: i.Issuer, source: i.JWKS, get: i.Source,
+		client: &http.Client{Timeout: fetchTimeout, Transport: transport(o.Now)}, now: o.Now, log: o.Log, asked: asked}
 }
 
 // find returns the key of an id, asking the issuer when it is not known.

@@ -1,12 +1,7 @@
 package auth
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
-
-	"go.yaml.in/yaml/v3"
 
 	"matchmaker.dev/services/internal/platform/textfile"
 )
@@ -23,9 +18,7 @@ func (s *Settings) Read() ([]Issuer, error) {
 		return nil, fmt.Errorf("--issuers: %w", err)
 	}
 	var issuers []Issuer
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(&issuers); err != nil && !errors.Is(err, io.EOF) {
+	if err := textfile.DecodeYAML(text, &issuers); err != nil {
 		return nil, fmt.Errorf("--issuers: %s: %w", s.Issuers, err)
 	}
 	if len(issuers) == 0 {

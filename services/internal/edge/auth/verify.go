@@ -19,6 +19,8 @@ const (
 	maxToken = 16 << 10 // bytes; a token with many projects has about 2 KiB
 	// cacheTime bounds how long a verified token is taken without looking at its issuer's keys again.
 	cacheTime = 5 * time.Minute
+	// clockSkew is how far an issuer's clock may be off.
+	clockSkew = 30 * time.Second
 )
 
 // Verify returns a token's principal. The error is a *problem.Error: Unauthenticated with the reason, or Unavailable
@@ -70,11 +72,12 @@ func (v *Verifier) verify(ctx context.Context, token string) (*Principal, error)
 	if err := v.checkTimes(claimed); err != nil {
 		return nil, err
 	}
-	audience := stringsOf(claimed, cmp.Or(from.Claims.Audience, jwt.AudienceKey))
+	claims := claimsOf(message.Payload())
+	audience := stringsOf(claims, cmp.Or(from.Claims.Audience, jwt.AudienceKey))
 	if !slices.ContainsFunc(audience, func(a string) bool { return slices.Contains(from.Audiences, a) }) {
 		return nil, refuse("the token is for another audience")
 	}
-	p, err := from.principal(claimed)
+	p, err := from.principal(claimed, claims)
 	if err == nil && p.Kind == Player {
 		p.claims = message.Payload()
 	}
@@ -109,7 +112,7 @@ func (v *Verifier) checkTimes(claimed jwt.Token) error {
 	if !v.known() {
 		return problem.New(problem.Unavailable, "the clock of the state store is not known yet, try again").After(time.Second)
 	}
-	err := jwt.Validate(claimed, jwt.WithClock(jwt.ClockFunc(v.now)), jwt.WithAcceptableSkew(v.skew),
+	err := jwt.Validate(claimed, jwt.WithClock(jwt.ClockFunc(v.now)), jwt.WithAcceptableSkew(clockSkew),
 		jwt.WithRequiredClaim(jwt.ExpirationKey))
 	switch {
 	case err == nil:
@@ -125,7 +128,7 @@ func (v *Verifier) checkTimes(claimed jwt.Token) error {
 }
 
 // principal reads the claims that the issuer's settings point to.
-func (t *trustedIssuer) principal(claimed jwt.Token) (*Principal, error) {
+func (t *trustedIssuer) principal(claimed jwt.Token, claims map[string]any) (*Principal, error) {
 	p := &Principal{}
 	p.Expires, _ = claimed.Expiration()
 	if p.Subject, _ = claimed.Subject(); !IsPlayer(p.Subject) {
@@ -133,29 +136,29 @@ func (t *trustedIssuer) principal(claimed jwt.Token) (*Principal, error) {
 	}
 	p.Kind = t.Kinds[0]
 	if t.Claims.Kind != "" {
-		claim, _ := lookup(claimed, t.Claims.Kind)
+		claim, _ := lookup(claims, t.Claims.Kind)
 		kind, _ := claim.(string)
 		p.Kind = Kind(kind)
 	}
 	if !slices.Contains(t.Kinds, p.Kind) {
 		return nil, refuse("the token is of a kind its issuer may not issue")
 	}
-	p.Roles = stringsOf(claimed, t.Claims.Role)
-	for _, scope := range stringsOf(claimed, t.Claims.Scope) {
+	p.Roles = stringsOf(claims, t.Claims.Role)
+	for _, scope := range stringsOf(claims, t.Claims.Scope) {
 		p.Scopes = append(p.Scopes, strings.Fields(scope)...)
 	}
 	var match, fleet, backfill bool
-	p.Match, match = stringOf(claimed, t.Claims.Match)
-	p.Fleet, fleet = stringOf(claimed, t.Claims.Fleet)
-	p.Backfill, backfill = stringOf(claimed, t.Claims.Backfill)
+	p.Match, match = stringOf(claims, t.Claims.Match)
+	p.Fleet, fleet = stringOf(claims, t.Claims.Fleet)
+	p.Backfill, backfill = stringOf(claims, t.Claims.Backfill)
 	if !match || !fleet || !backfill {
 		// Without its match a token would be good for more.
 		return nil, refuse("the token names its match, fleet or backfill ticket with something that is no text")
 	}
-	if _, present := lookup(claimed, t.Claims.Match); present && p.Match == "" {
+	if _, present := lookup(claims, t.Claims.Match); present && p.Match == "" {
 		return nil, refuse("the token names an empty match: leave the claim out for a token of the whole project")
 	}
-	p.Projects = t.projects(claimed)
+	p.Projects = t.projects(claims)
 	if len(p.Projects) == 0 {
 		return nil, refuse("the token is for no project its issuer may speak for")
 	}
@@ -163,14 +166,14 @@ func (t *trustedIssuer) principal(claimed jwt.Token) (*Principal, error) {
 }
 
 // projects are those the token names and the issuer may speak for.
-func (t *trustedIssuer) projects(claimed jwt.Token) []string {
+func (t *trustedIssuer) projects(claims map[string]any) []string {
 	if t.Claims.Project == "" {
 		if len(t.Projects) == 0 { // then AnyProject is set
 			return []string{everyProject}
 		}
 		return t.Projects
 	}
-	return slices.DeleteFunc(stringsOf(claimed, t.Claims.Project), func(project string) bool {
+	return slices.DeleteFunc(stringsOf(claims, t.Claims.Project), func(project string) bool {
 		switch {
 		case project == everyProject:
 			return !t.AnyProject
@@ -184,27 +187,18 @@ func (t *trustedIssuer) projects(claimed jwt.Token) []string {
 // lookup follows a path of claims, and says whether it leads to one. Names may hold dots themselves
 // (https://example.com/game.skill), so of the names that the path may begin with, the longest is tried first. Where the
 // path goes through something that is no object, that is what it leads to: an issuer meant to say something there.
-func lookup(claimed claims, path string) (value any, present bool) {
-	if path == "" {
-		return nil, false
-	}
-	return follow(path, func(name string) (value any, present bool) {
-		return value, claimed.Get(name, &value) == nil
-	})
-}
-
-func follow(path string, get func(name string) (any, bool)) (value any, present bool) {
-	if value, present = get(path); present {
+func lookup(object map[string]any, path string) (value any, present bool) {
+	if value, present = object[path]; present {
 		return value, true
 	}
 	for dot := strings.LastIndexByte(path, '.'); dot >= 0; dot = strings.LastIndexByte(path[:dot], '.') {
-		through, ok := get(path[:dot])
+		through, ok := object[path[:dot]]
 		if !ok {
 			continue
 		}
 		found := any(noObject{})
-		if object, is := through.(map[string]any); is {
-			found, ok = follow(path[dot+1:], func(name string) (any, bool) { one, ok := object[name]; return one, ok })
+		if inner, is := through.(map[string]any); is {
+			found, ok = lookup(inner, path[dot+1:])
 		}
 		if _, bad := found.(noObject); ok && !bad {
 			return found, true
@@ -216,37 +210,28 @@ func follow(path string, get func(name string) (any, bool)) (value any, present 
 	return value, present
 }
 
-// claims are the claims of a token: a jwt.Token, or the raw claims of a verified one.
-type claims interface {
-	Get(name string, into any) error
-}
-
 // noObject stands for a claim that should have been an object.
 type noObject struct{}
 
 // stringsOf is a claim that is a string or a list of strings; of anything else nothing is taken.
-func stringsOf(claimed jwt.Token, path string) []string {
-	claim, _ := lookup(claimed, path)
+func stringsOf(claims map[string]any, path string) (all []string) {
+	claim, _ := lookup(claims, path)
 	switch claim := claim.(type) {
 	case string:
 		return []string{claim}
-	case []string:
-		return claim
 	case []any:
-		var all []string
 		for _, one := range claim {
 			if text, ok := one.(string); ok {
 				all = append(all, text)
 			}
 		}
-		return all
 	}
-	return nil
+	return all
 }
 
 // stringOf is a claim that is a string, "" when there is none; ok is false when it is anything else.
-func stringOf(claimed jwt.Token, path string) (text string, ok bool) {
-	claim, present := lookup(claimed, path)
+func stringOf(claims map[string]any, path string) (text string, ok bool) {
+	claim, present := lookup(claims, path)
 	if !present {
 		return "", true
 	}

@@ -15,15 +15,15 @@ import (
 // TestCodesAreAClosedSet: each code that is declared is defined and used, none is made elsewhere, and the first of each
 // status is the general one.
 func TestCodesAreAClosedSet(t *testing.T) {
-	source, err := os.ReadFile("code.go")
+	source, err := os.ReadFile("codes.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	declared := regexp.MustCompile(`(?m)^\t([A-Z]\w+)(?: Code = iota // .*)?$`).FindAllStringSubmatch(string(source), -1)
+	declared := regexp.MustCompile(`(?m)^\t([A-Z]\w+)(?: Code = iota)?$`).FindAllStringSubmatch(string(source), -1)
 	if len(declared) != len(problem.Definitions()) || len(declared) < 40 {
 		t.Fatalf("%d codes are declared, %d are defined", len(declared), len(problem.Definitions()))
 	}
-	used := map[string]bool{"Internal": true, "Method": true} // package web knows them by their status
+	used := map[string]bool{"Internal": true, "MethodNotAllowed": true} // package web knows them by their status
 	err = filepath.WalkDir("../../..", func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
 			return err
@@ -61,8 +61,8 @@ func TestCodesAreAClosedSet(t *testing.T) {
 func TestCodeOfAnyStatus(t *testing.T) {
 	for code, statuses := range map[problem.Code][]int{
 		problem.Internal: {500}, problem.Unavailable: {502, 503, 504}, problem.Unsupported: {415, 417, 501, 505},
-		problem.TooLarge: {413, 431}, problem.Invalid: {400, 402, 418, 499}, problem.KeyReused: {422},
-		problem.Limited: {429}, problem.Method: {405},
+		problem.TooLarge: {413, 431}, problem.Invalid: {400, 402, 418, 499}, problem.IdempotencyKeyReused: {422},
+		problem.Limited: {429}, problem.MethodNotAllowed: {405},
 	} {
 		for _, status := range statuses {
 			if got := problem.OfStatus(status); got != code {

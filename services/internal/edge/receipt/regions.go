@@ -1,18 +1,14 @@
 package receipt
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/url"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
-
-	"go.yaml.in/yaml/v3"
 
 	"matchmaker.dev/services/internal/edge/web"
 	"matchmaker.dev/services/internal/platform/keyring"
@@ -64,9 +60,7 @@ func read(path string) ([]Region, error) {
 		return nil, err
 	}
 	var regions []Region
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(&regions); err != nil && !errors.Is(err, io.EOF) {
+	if err := textfile.DecodeYAML(text, &regions); err != nil {
 		return nil, err
 	}
 	if n := len(regions); n == 0 || n > MaxRegions {

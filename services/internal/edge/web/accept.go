@@ -21,7 +21,7 @@ func negotiate(next echo.HandlerFunc) echo.HandlerFunc {
 			return next(c)
 		} else if (path == TicketEvents || path == PartyEvents) && r.Method != http.MethodOptions {
 			if !accepts(r.Header, EventStream, "text/*") {
-				return problem.New(problem.Unacceptable, "Accept: this is answered with %s, errors with %s", EventStream,
+				return problem.New(problem.NotAcceptable, "Accept: this is answered with %s, errors with %s", EventStream,
 					mediaProblem)
 			}
 			return next(c)
@@ -30,7 +30,7 @@ func negotiate(next echo.HandlerFunc) echo.HandlerFunc {
 			return next(c)
 		}
 		if r.Method != http.MethodDelete && r.Method != http.MethodOptions && !acceptsJSON(r.Header) {
-			return problem.New(problem.Unacceptable, "Accept: answers are application/json, errors application/problem+json")
+			return problem.New(problem.NotAcceptable, "Accept: answers are application/json, errors application/problem+json")
 		}
 		return next(c)
 	}

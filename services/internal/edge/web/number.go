@@ -2,6 +2,8 @@ package web
 
 import (
 	"errors"
+	"math"
+	"math/big"
 	"strconv"
 	"strings"
 )
@@ -12,8 +14,8 @@ var (
 	ErrRange    = errors.New("the number is out of range")
 )
 
-// longestExponent is the most digits of an exponent that are looked at: more than any integer needs.
-const longestExponent = 4
+// longestNumber bounds exact arithmetic, in characters: no library writes an integer with more.
+const longestNumber = 400
 
 // ParseInteger reads a JSON number without a fraction, exactly: 3, 3.0 and 30e-1 are 3. Libraries that know one kind of
 // number write integers as any of them.
@@ -21,57 +23,22 @@ func ParseInteger(number string) (int64, error) {
 	if n, err := strconv.ParseInt(number, 10, 64); err == nil {
 		return n, nil
 	}
-	sign, rest := "", number
-	if trimmed, negative := strings.CutPrefix(rest, "-"); negative {
-		sign, rest = "-", trimmed
-	}
-	mantissa, power, _ := strings.Cut(strings.ToLower(rest), "e")
-	whole, fraction, _ := strings.Cut(mantissa, ".")
-	digits := strings.TrimLeft(whole+fraction, "0")
-	if digits == "" {
+	near, err := strconv.ParseFloat(number, 64)
+	mantissa, _, _ := strings.Cut(strings.ToLower(number), "e")
+	switch {
+	case err != nil || math.Abs(near) > 1<<63 || len(number) > longestNumber:
+		return 0, ErrRange
+	case strings.Trim(mantissa, "-0.") == "":
 		return 0, nil // whatever the exponent
-	}
-	exponent, err := exponentOf(power)
-	if err != nil {
-		return 0, err
-	}
-	exponent -= len(fraction)
-	for ; exponent < 0 && strings.HasSuffix(digits, "0"); exponent++ {
-		digits = digits[:len(digits)-1]
-	}
-	const longest = 19 // digits of the largest integer
-	switch {
-	case exponent < 0:
+	case math.Abs(near) < 1:
 		return 0, ErrFraction
-	case len(digits)+exponent > longest:
-		return 0, ErrRange
 	}
-	n, err := strconv.ParseInt(sign+digits+strings.Repeat("0", exponent), 10, 64)
-	if err != nil {
-		return 0, ErrRange
-	}
-	return n, nil
-}
-
-// exponentOf reads what stands behind the e, "" for 0.
-func exponentOf(power string) (int, error) {
-	digits := strings.TrimPrefix(power, "+")
-	digits, negative := strings.CutPrefix(digits, "-")
-	digits = strings.TrimLeft(digits, "0")
+	exact, ok := new(big.Rat).SetString(number) // the exponent is small now
 	switch {
-	case digits == "":
-		return 0, nil
-	case len(digits) > longestExponent && negative:
-		return 0, ErrFraction // a body has fewer digits than that
-	case len(digits) > longestExponent:
+	case ok && !exact.IsInt():
+		return 0, ErrFraction
+	case !ok || !exact.Num().IsInt64():
 		return 0, ErrRange
 	}
-	n, err := strconv.Atoi(digits)
-	if err != nil {
-		return 0, ErrRange
-	}
-	if negative {
-		n = -n
-	}
-	return n, nil
+	return exact.Num().Int64(), nil
 }

@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -19,59 +20,27 @@ func PreferredWait(h http.Header, longest time.Duration) time.Duration {
 	return preferredWait(h["Prefer"], longest)
 }
 
+// preference is one of a header, up to a comma outside of quotes.
+var preference = regexp.MustCompile(`[^,"]*(?:"(?:[^"\\]|\\.)*"[^,"]*)*`)
+
 // preferredWait is the time in a preference "wait" (RFC 7240): N in wait=N or wait="N", in seconds, at most longest. It
 // is 0 without one. Of several the first counts; other preferences and parameters do not matter.
 func preferredWait(headers []string, longest time.Duration) time.Duration {
-	for _, header := range headers {
-		for header != "" {
-			var preference string
-			preference, header = cutUnquoted(header, ',')
-			preference, _ = cutUnquoted(preference, ';') // its parameters
-			name, value, _ := strings.Cut(preference, "=")
-			if !strings.EqualFold(strings.Trim(name, " \t"), "wait") {
-				continue
-			}
-			n, err := strconv.ParseUint(unquote(strings.Trim(value, " \t")), 10, 32)
-			switch {
-			case errors.Is(err, strconv.ErrRange):
-				return longest
-			case err != nil:
-				return 0
-			}
-			return min(time.Duration(n)*time.Second, longest)
+	for _, one := range preference.FindAllString(strings.Join(headers, ","), -1) {
+		one, _, _ = strings.Cut(one, ";") // its parameters
+		name, value, _ := strings.Cut(one, "=")
+		if !strings.EqualFold(strings.TrimSpace(name), "wait") {
+			continue
 		}
+		value = strings.NewReplacer(`"`, "", `\`, "").Replace(strings.TrimSpace(value))
+		n, err := strconv.ParseUint(value, 10, 32)
+		switch {
+		case errors.Is(err, strconv.ErrRange):
+			return longest
+		case err != nil:
+			return 0
+		}
+		return min(time.Duration(n)*time.Second, longest)
 	}
 	return 0
-}
-
-// cutUnquoted cuts a text at the first separator outside of quoted strings.
-func cutUnquoted(text string, separator byte) (before, after string) {
-	quoted := false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '"':
-			quoted = !quoted
-		case quoted && c == '\\':
-			i++
-		case !quoted && c == separator:
-			return text[:i], text[i+1:]
-		}
-	}
-	return text, ""
-}
-
-// unquote is the text of a token or of a quoted string.
-func unquote(word string) string {
-	if len(word) < 2 || word[0] != '"' || word[len(word)-1] != '"' {
-		return word
-	}
-	var plain strings.Builder
-	inner := word[1 : len(word)-1]
-	for i := 0; i < len(inner); i++ {
-		if inner[i] == '\\' && i+1 < len(inner) {
-			i++
-		}
-		plain.WriteByte(inner[i])
-	}
-	return plain.String()
 }

@@ -2,19 +2,24 @@ package embedded
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"matchmaker.dev/services/internal/platform/embedded/clustertest"
 	"matchmaker.dev/services/internal/platform/wait/waittest"
 )
 
 func TestNATSCluster(t *testing.T) {
 	var servers []*NATS
 	var options []NATSOptions
-	routes := []string{nowhere} // the first knows of no other that is there
+	routes := []string{clustertest.Nowhere} // the first knows of no other that is there
 	for i := range 3 {
-		o := NATSOptions{Dir: t.TempDir(), Cluster: &Cluster{Server: fmt.Sprintf("server-%d", i), Routes: routes}}
+		o := NATSOptions{Dir: t.TempDir(), Settings: filepath.Join(t.TempDir(), "nats.conf")}
+		if err := clustertest.Write(o.Settings, "embedded", fmt.Sprintf("server-%d", i), routes); err != nil {
+			t.Fatal(err)
+		}
 		s := startNATS(t, o)
 		if s.RoutesAddr() == "" {
 			t.Error("a server of a cluster has no address for routes")
@@ -41,14 +46,6 @@ func TestNATSCluster(t *testing.T) {
 		info := try(t, servers[2].URL(), "$JS.API.STREAM.INFO.letters", "")
 		return strings.Contains(info, `"messages":`) && !strings.Contains(info, `"messages":0`)
 	})
-}
-
-func TestNATSClusterRouteWithoutAPort(t *testing.T) {
-	_, err := StartNATS(t.Context(), NATSOptions{Dir: t.TempDir(),
-		Cluster: &Cluster{Server: "a", Routes: []string{"nowhere"}}, Log: silent()})
-	if err == nil || !strings.Contains(err.Error(), "nowhere") {
-		t.Errorf("StartNATS() = %v, want an error that names the route", err)
-	}
 }
 
 // try is what a server answers within a second, be it an error; "" when it says nothing.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/url"
 	"os"
 	"time"
@@ -21,32 +20,14 @@ const syncInterval = 10 * time.Second
 type NATSOptions struct {
 	// Dir holds JetStream's store; it is created when missing.
 	Dir string
-	// Host to listen on; 127.0.0.1 when empty.
-	Host string
 	// Port to listen on; a free one when 0.
 	Port int
-	// Settings is the path of a file of nats-server's own settings, such as users and TLS; none when empty. What is said
+	// Settings is the path of a file of nats-server's own settings, such as users, TLS and a cluster; none when empty. What is said
 	// here goes before what is said there.
 	Settings string
 	// Password is the password of its one user; when empty, and without Settings, every client may do everything.
 	Password string
-	// Cluster makes the server one of several; nil means that it is alone.
-	Cluster *Cluster
-	Log     *slog.Logger
-}
-
-// Cluster is what a server of a cluster knows of itself and the others.
-type Cluster struct {
-	// Name is the cluster's: it takes no server of another one, which may come where one of its own has been. "embedded"
-	// when empty.
-	Name string
-	// Server is its name, which no other server of the cluster has.
-	Server string
-	// Port for the routes from the others; a free one when 0.
-	Port int
-	// Routes are where the others can be reached for routes, host:port. They may come later. The servers use these and
-	// tell each other, and clients, of no more.
-	Routes []string
+	Log      *slog.Logger
 }
 
 // NATS is a NATS server with JetStream in this process.
@@ -117,8 +98,8 @@ func natsOptions(o NATSOptions) (*server.Options, error) {
 			return nil, err
 		}
 	}
-	n.ServerName = "embedded"
-	n.Host = cmp.Or(o.Host, "127.0.0.1")
+	n.ServerName = cmp.Or(n.ServerName, "embedded")
+	n.Host = "127.0.0.1"
 	n.Port = cmp.Or(o.Port, server.RANDOM_PORT)
 	n.JetStream = true
 	n.StoreDir = o.Dir
@@ -128,35 +109,8 @@ func natsOptions(o NATSOptions) (*server.Options, error) {
 		n.Username, n.Password = natsUser, o.Password
 	}
 	n.DisableJetStreamBanner = true
-	if c := o.Cluster; c != nil {
-		n.ServerName = c.Server
-		n.Cluster = server.ClusterOpts{
-			Name: cmp.Or(c.Name, clusterName),
-			Host: n.Host,
-			Port: cmp.Or(c.Port, server.RANDOM_PORT),
-			// No server answers there: a server that heard of this one from a third must use the route that it was given.
-			Advertise:   nowhere,
-			NoAdvertise: true,
-			// A server that hangs is given up after 6 s, as clients do: until then the others route messages to its former
-			// clients.
-			PingInterval: 2 * time.Second,
-			MaxPingsOut:  2,
-		}
-		for _, address := range c.Routes {
-			if _, _, err := net.SplitHostPort(address); err != nil {
-				return nil, fmt.Errorf("route: %w", err)
-			}
-			n.Routes = append(n.Routes, &url.URL{Scheme: "nats-route", Host: address})
-		}
-	}
 	return n, nil
 }
-
-// What the servers of a cluster have in common, unless they are told otherwise.
-const (
-	clusterName = "embedded"
-	nowhere     = "127.0.0.1:1"
-)
 
 // natsUser is the user that Password is for: nats-server knows no password without one.
 const natsUser = "matchmaker"

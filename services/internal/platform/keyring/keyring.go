@@ -30,6 +30,7 @@ import (
 	"time"
 	"unicode"
 
+	"matchmaker.dev/services/internal/platform/account"
 	"matchmaker.dev/services/internal/platform/keyfile"
 	"matchmaker.dev/services/internal/platform/textfile"
 )
@@ -43,8 +44,6 @@ const (
 	version = 1
 	// rereadEvery bounds how often the source is read for a key that is not there.
 	rereadEvery = 5 * time.Second
-	// fromEnvironment marks a source that is the name of an environment variable.
-	fromEnvironment = "env:"
 )
 
 // ErrNoKey means that what was sealed needs a key that is not in the ring.
@@ -81,20 +80,11 @@ func Open(source string, now func() time.Time) (*Ring, error) {
 
 // read reads the source. Its errors tell lines by their numbers: what is in them may be keys.
 func (r *Ring) read() (keys, error) {
-	var text []byte
-	if name, ok := strings.CutPrefix(r.source, fromEnvironment); ok {
-		value, set := os.LookupEnv(name)
-		if !set {
-			return nil, fmt.Errorf("the environment variable %s is not set", name)
-		}
-		text = []byte(value)
-	} else {
-		var err error
-		if text, err = textfile.Read(r.source); err != nil {
-			return nil, err
-		}
+	text, err := account.Secret(r.source)
+	if err != nil {
+		return nil, err
 	}
-	ring, err := parse(text)
+	ring, err := parse([]byte(text))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r.source, err)
 	}
@@ -102,7 +92,7 @@ func (r *Ring) read() (keys, error) {
 }
 
 // InEnvironment reports whether a source is an environment variable.
-func InEnvironment(source string) bool { return strings.HasPrefix(source, fromEnvironment) }
+func InEnvironment(source string) bool { return strings.HasPrefix(source, "env:") }
 
 func parse(text []byte) (keys, error) {
 	var ring keys

@@ -165,7 +165,7 @@ func TestFileOfAnEditor(t *testing.T) {
 
 func TestMistakes(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                          "no key",
+		"":                          "is empty",
 		"# nothing\n":               "no key",
 		"hunter2hunter2":            "line 1: an id",
 		"a hunter2 hunter2":         "line 1: an id",

@@ -2,9 +2,14 @@
 package textfile
 
 import (
+	"bytes"
 	"crypto/tls"
+	"errors"
 	"fmt"
+	"io"
 	"os"
+
+	"go.yaml.in/yaml/v3"
 
 	"matchmaker.dev/pkg/matchfn/rules/document"
 )
@@ -19,6 +24,16 @@ func Read(name string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return text, nil
+}
+
+// DecodeYAML reads YAML, which may be empty. It refuses members that there are not.
+func DecodeYAML(text []byte, into any) error {
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(into); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	return nil
 }
 
 // KeyPair reads a certificate and its key, in PEM.

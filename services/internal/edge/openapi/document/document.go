@@ -17,8 +17,8 @@ type Document struct {
 		Parameters map[string]Parameter
 		Responses  map[string]Response
 		Schemas    Ordered[Schema]
-		// Codes are the codes of problems, by their names.
-		Codes map[string]Code `yaml:"x-codes"`
+		// Codes are the codes of problems.
+		Codes Ordered[Code] `yaml:"x-codes"`
 	}
 }
 
@@ -64,8 +64,10 @@ type Media struct{ Schema *Schema }
 // Code is what a code of a problem means.
 type Code struct {
 	Status int
-	// Player is what a player may be told.
-	Player string
+	// Retry: the same request may succeed later.
+	Retry bool
+	// When is a sentence for developers, and Player what a player may be told.
+	When, Player string
 }
 
 // Schema is a JSON schema.

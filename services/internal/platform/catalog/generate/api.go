@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"go/format"
-	"os"
 	"path/filepath"
 
 	"matchmaker.dev/services/internal/edge/openapi/document"
@@ -26,15 +25,7 @@ func plainCalls() []string {
 }
 
 // api returns the Go files that are made from the OpenAPI document, by their paths.
-func api(root string) (map[string]string, error) {
-	text, err := os.ReadFile(filepath.Join(root, "services/internal/edge/openapi/openapi.yaml"))
-	if err != nil {
-		return nil, err
-	}
-	doc, err := document.Read(text)
-	if err != nil {
-		return nil, err
-	}
+func api(root string, doc *document.Document) (map[string]string, error) {
 	sdk := &types{Document: doc, object: "Object", time: "time.Time",
 		undecoded: []string{"ConfigChange.config", "SettingsChange.settings",
 			"StartSimulation.config", "Simulation.tried"},
@@ -53,10 +44,12 @@ func api(root string) (map[string]string, error) {
 		}
 	}
 	files := map[string]string{}
+	clientCodes, serviceCodes := codes(doc)
 	for name, source := range map[string]string{
 		"pkg/client/types.go":                      "package client\nimport (\"encoding/json\"; \"time\")\n" + sdk.write(),
 		"pkg/client/calls.go":                      `package client;import("context";"net/http";"net/url")` + "\n" + calls,
-		"pkg/client/codes.go":                      codesOfClient(),
+		"pkg/client/codes.go":                      clientCodes,
+		"services/internal/edge/problem/codes.go":  serviceCodes,
 		"services/internal/edge/response/types.go": "package response\nimport \"encoding/json\"\n" + server.write(),
 	} {
 		if sdk.err != nil || server.err != nil {

@@ -1,5 +1,5 @@
-// Command generate writes the parts of the deployment's files that list services, the codes of problems, and from the
-// OpenAPI document the Go types and calls of the API. 'make verify FIX=1' runs it in the repository's root. Its test
+// Command generate writes the parts of the deployment's files that list services, and from the OpenAPI document the Go
+// types and calls of the API and the codes of problems. 'make verify FIX=1' runs it in the repository's root. Its test
 // compares the files with what they are made from, also those that it does not write.
 package main
 
@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 
+	"matchmaker.dev/services/internal/edge/openapi/document"
 	"matchmaker.dev/services/internal/platform/catalog"
 )
 
@@ -27,7 +28,15 @@ func main() {
 
 // generate returns the files as they should be, by their paths. root is the repository's root.
 func generate(root string) (map[string]string, error) {
-	files, err := api(root)
+	text, err := os.ReadFile(filepath.Join(root, "services/internal/edge/openapi/openapi.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	doc, err := document.Read(text)
+	if err != nil {
+		return nil, err
+	}
+	files, err := api(root, doc)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +47,7 @@ func generate(root string) (map[string]string, error) {
 			`(?s)(\t# BEGIN of what 'make generate' writes\n).*?(\t# END\n)`, gateway(),
 		},
 		"services/internal/edge/openapi/openapi.yaml": {
-			`(?s)( # BEGIN of what 'make generate' writes\n).*?( +# END\n)`, codesInDocument(),
+			`(?s)( # BEGIN of what 'make generate' writes\n).*?( +# END\n)`, codesInDocument(doc),
 		},
 		"deploy/observability/prometheus.yaml": {
 			`(names: \[).*?(\])`, strings.Join(catalog.Names(), ", "),

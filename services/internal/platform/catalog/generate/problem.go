@@ -4,31 +4,36 @@ import (
 	"fmt"
 	"strings"
 
-	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/edge/openapi/document"
 )
 
-// codesInDocument is the rest of the schema ProblemCode of the OpenAPI document, and x-codes behind it.
-func codesInDocument() string {
-	var names []string
+// codesInDocument is the rest of the schema ProblemCode of the OpenAPI document.
+func codesInDocument(d *document.Document) string {
 	var b strings.Builder
-	for _, d := range problem.Definitions() {
-		names = append(names, d.Name)
-		fmt.Fprintf(&b, "    %s:\n      status: %d\n      retry: %t\n      when: %q\n      player: %q\n",
-			d.Name, d.Status, d.Retry, d.When, d.Player)
+	for _, c := range d.Components.Codes {
+		b.WriteString("        - " + c.Name + "\n")
 	}
-	return "      enum:\n        - " + strings.Join(names, "\n        - ") + "\n  x-codes:\n" + b.String()
+	return "      enum:\n" + b.String()
 }
 
-// codesOfClient are the codes in the Go client.
-func codesOfClient() string {
-	var constants, rows strings.Builder
-	for _, d := range problem.Definitions() {
-		name := "Code" + goName(d.Name)
-		fmt.Fprintf(&constants, "\n%s%s Code = %q\n", comment("\t", fmt.Sprintf("%s, %d: %s", name, d.Status, d.When)), name,
-			d.Name)
-		fmt.Fprintf(&rows, "{%s, %d, %q},\n", name, d.Status, d.Player)
+// codes are the codes in the Go client, and in the service.
+func codes(d *document.Document) (client, service string) {
+	var named, rows, constants, definitions strings.Builder
+	for i, c := range d.Components.Codes {
+		name := goName(c.Name)
+		fmt.Fprintf(&named, "\n%s%s Code = %q\n",
+			comment("\t", fmt.Sprintf("Code%s, %d: %s", name, c.Value.Status, c.Value.When)), "Code"+name, c.Name)
+		fmt.Fprintf(&rows, "{Code%s, %d, %q},\n", name, c.Value.Status, c.Value.Player)
+		if constants.WriteString(name); i == 0 {
+			constants.WriteString(" Code = iota")
+		}
+		constants.WriteString("\n")
+		fmt.Fprintf(&definitions, "{%q, %d, %t, %q, %q},\n", c.Name, c.Value.Status, c.Value.Retry, c.Value.When,
+			c.Value.Player)
 	}
-	return "package client\n\n// The codes of this version. The first of each status is the general one.\nconst (" +
-		constants.String() + ")\n\n// codes are the codes with their status and what a player may be told.\n" +
+	client = "package client\n\n// The codes of this version. The first of each status is the general one.\nconst (" +
+		named.String() + ")\n\n// codes are the codes with their status and what a player may be told.\n" +
 		"var codes = [...]struct {code Code; status int; player string}{\n" + rows.String() + "}\n"
+	return client, "package problem\n\n// The codes. The first of each status is the kind of the others.\nconst (\n" +
+		constants.String() + ")\n\nvar definitions = [...]Definition{\n" + definitions.String() + "}\n"
 }

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"matchmaker.dev/services/cmd/mm/format"
+)
+
+// column is a member of the JSON of a result: "queue", "server.region" for one of an object in it, or "match=id" under
+// another head. "age:s" has a unit, "created:ms" is a time in milliseconds, and "queue:(none)" says what an empty cell
+// has. "+created" is for wide tables alone. What the JSON leaves out is an empty cell.
+type column struct {
+	head, path, form string
+	wide             bool
+}
+
+func columnsOf(text string) (all []column) {
+	for one := range strings.SplitSeq(text, ", ") {
+		var c column
+		one, c.form, _ = strings.Cut(one, ":")
+		one, c.wide = strings.CutPrefix(one, "+")
+		c.head, c.path, _ = strings.Cut(one, "=")
+		if c.path == "" {
+			c.path = c.head
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// tableOf is a table with a row for each element of a list.
+func tableOf[T any](list []T, columns string) grid {
+	var g grid
+	all := columnsOf(columns)
+	for _, c := range all {
+		g.head = append(g.head, c.head)
+		if c.wide {
+			g.more++
+		}
+	}
+	for _, element := range list {
+		object, _ := encode(element, "") // types of answers have JSON
+		var cells []any
+		for _, c := range all {
+			cells = append(cells, c.of(object))
+		}
+		g.add(cells...)
+	}
+	return g.withoutEmptyColumns()
+}
+
+// showList prints a list as a table, unless there is an error.
+func showList[T any](s *session, columns string) func(list []T, err error) error {
+	return func(list []T, err error) error {
+		if err != nil {
+			return err
+		}
+		return s.show(list, tableOf(list, columns))
+	}
+}
+
+// addMembers adds a row for each member of an object.
+func (g *grid) addMembers(of any, members string) {
+	object, _ := encode(of, "") // as above
+	for _, c := range columnsOf(members) {
+		g.add(c.head, c.of(object))
+	}
+}
+
+// of is the cell of a JSON object.
+func (c column) of(object json.RawMessage) any {
+	for name := range strings.SplitSeq(c.path, ".") {
+		var members map[string]json.RawMessage
+		_ = json.Unmarshal(object, &members) // no object has none
+		object = members[name]
+	}
+	if cell := c.cell(object); cell != "" || !strings.HasPrefix(c.form, "(") {
+		return cell
+	}
+	return c.form
+}
+
+// cell writes a value. A number with a fraction has four digits.
+func (c column) cell(value json.RawMessage) any {
+	var decoded any
+	decoder := json.NewDecoder(bytes.NewReader(value))
+	decoder.UseNumber()
+	_ = decoder.Decode(&decoded) // nothing for what is not there
+	switch v := decoded.(type) {
+	case json.Number:
+		return c.number(v)
+	case string:
+		if at, err := time.Parse(time.RFC3339, v); err == nil {
+			return formatTime(at)
+		}
+		return v
+	case bool:
+		if v {
+			return "yes"
+		}
+	case []any:
+		words := make([]string, len(v))
+		for i, one := range v {
+			words[i] = fmt.Sprint(one)
+		}
+		return strings.Join(words, " ")
+	case map[string]any:
+		return format.JSON(value)
+	}
+	return ""
+}
+
+// number writes a number, a time in milliseconds, or a number with a unit.
+func (c column) number(n json.Number) any {
+	whole, err := n.Int64()
+	switch {
+	case err == nil && c.form == "":
+		return whole
+	case c.form == "ms" && whole == 0:
+		return ""
+	case c.form == "ms":
+		return formatTime(time.UnixMilli(whole))
+	}
+	float, _ := n.Float64() // JSON has no others
+	return strings.TrimSpace(format.Number(float) + " " + c.form)
+}
