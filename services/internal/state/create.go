@@ -31,12 +31,19 @@ const groupBytes = 1 << 20
 // are arguments of one command, of which Lua passes about 8,000.
 const groupPlayers = 1024
 
+// mostQueued is how many creations of a project wait in a process for a script: two more groups. Those who are let in
+// do not wait for all who come.
+const mostQueued = 2 * groupSize
+
 // largeSize is the size of a ticket's body from which its bytes count. The number of tickets bounds smaller ones, so
 // plain tickets cost nothing more.
 const largeSize = 1 << 10
 
 // drainDelay is when a client may try again after the project had too many waiting tickets.
 const drainDelay = 5 * time.Second
+
+// refusedDelay is the least time after which a creation that was too many may come again.
+const refusedDelay = time.Second / 2
 
 // Creator writes tickets in groups. While one script runs, it collects the tickets that arrive. The next script writes
 // them all.
@@ -60,6 +67,21 @@ func (s *Store) Creator(
 // group collects the tickets of one project. It exists while it has any.
 type group struct {
 	queue []*creation
+	// began is when it was empty last, and stored how many were written since. turn is when the last one that was refused
+	// may come again.
+	began, turn time.Time
+	stored      int
+}
+
+// refuse returns the error of a creation that is too many. Each may come again at a time of its own, as fast as others
+// are stored.
+func (g *group) refuse(now time.Time) error {
+	if soon := now.Add(refusedDelay); g.turn.Before(soon) {
+		g.turn = soon
+	}
+	g.turn = g.turn.Add(now.Sub(g.began) / time.Duration(max(1, g.stored)))
+	return problem.New(problem.ProjectLimited, "more tickets of this project come than can be stored in time").
+		Exceeds("creates").After(g.turn.Sub(now))
 }
 
 type creation struct {
@@ -226,10 +248,10 @@ func (c *Creator) Create(ctx context.Context, project string, t *pb.Ticket) erro
 }
 
 // CreateAs stores a ticket, whose id, owner and created are set. Its waiting time counts by Redis's clock; functions
-// and players see created. Errors: Limited when too many tickets of the project wait or have results, or when the
-// project or the player creates too often; Invalid when the system has too many projects without this one, or a queue
-// must be served and is not; Unavailable when Redis is short of memory; ErrOtherSettings. When ctx ends first, the
-// ticket may or may not be stored: read it by its id.
+// and players see created. Errors: Limited when too many tickets of the project wait to be stored, wait or have
+// results, or when the project or the player creates too often; Invalid when the system has too many projects without
+// this one, or a queue must be served and is not; Unavailable when Redis is short of memory; ErrOtherSettings. When ctx
+// ends first, the ticket may or may not be stored: read it by its id.
 func (c *Creator) CreateAs(ctx context.Context, project string, asked Creation) (Created, error) {
 	if err := c.store.HasMemory(ctx, project); err != nil {
 		return Created{}, err
@@ -244,8 +266,12 @@ func (c *Creator) CreateAs(ctx context.Context, project string, asked Creation) 
 	c.mu.Lock()
 	g, busy := c.groups[project]
 	if !busy {
-		g = new(group)
+		g = &group{began: time.Now()}
 		c.groups[project] = g
+	}
+	if len(g.queue) >= mostQueued {
+		defer c.mu.Unlock()
+		return Created{}, g.refuse(time.Now())
 	}
 	g.queue = append(g.queue, one)
 	c.mu.Unlock()
@@ -276,7 +302,7 @@ func (c *Creator) flush(ctx context.Context, project string, g *group) {
 		n++
 	}
 	batch := g.queue[:n:n]
-	g.queue = g.queue[n:]
+	g.queue, g.stored = g.queue[n:], g.stored+n
 	c.mu.Unlock()
 	again := c.write(ctx, project, batch)
 	c.mu.Lock()

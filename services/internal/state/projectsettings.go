@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/redis/go-redis/v9"
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -58,12 +57,14 @@ func (s *Store) PutSettings(ctx context.Context, project string, p *pb.ProjectSe
 
 // Settings reads the settings of a project. A project that never set any has settings of revision 0.
 func (s *Store) Settings(ctx context.Context, project string) (*pb.ProjectSettings, error) {
-	text, err := s.redis.HGet(ctx, keysOf(project).settings(), "b").Result()
-	if errors.Is(err, redis.Nil) {
-		return new(pb.ProjectSettings), nil
-	}
+	row, err := s.readShared(ctx, project, keysOf(project).settings(), "b")
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, err
+	}
+	var in replied
+	text := in.text(row[0])
+	if text == "" {
+		return new(pb.ProjectSettings), in.err
 	}
 	return parseSettings(text)
 }
