@@ -31,9 +31,8 @@ const groupBytes = 1 << 20
 // are arguments of one command, of which Lua passes about 8,000.
 const groupPlayers = 1024
 
-// mostQueued is how many creations of a project wait in a process for a script: two more groups. Those who are let in
-// do not wait for all who come.
-const mostQueued = 2 * groupSize
+// mostQueued is how many creations of a project wait in a process for a script before Admit refuses more: some groups.
+const mostQueued = 4 * groupSize
 
 // largeSize is the size of a ticket's body from which its bytes count. The number of tickets bounds smaller ones, so
 // plain tickets cost nothing more.
@@ -42,7 +41,7 @@ const largeSize = 1 << 10
 // drainDelay is when a client may try again after the project had too many waiting tickets.
 const drainDelay = 5 * time.Second
 
-// refusedDelay is the least time after which a creation that was too many may come again.
+// refusedDelay is the least time after which one may come again that Admit refused.
 const refusedDelay = time.Second / 2
 
 // Creator writes tickets in groups. While one script runs, it collects the tickets that arrive. The next script writes
@@ -73,13 +72,21 @@ type group struct {
 	stored      int
 }
 
-// refuse returns the error of a creation that is too many. Each may come again at a time of its own, as fast as others
-// are stored.
-func (g *group) refuse(now time.Time) error {
+// Admit returns an error, which is Limited, while so many tickets of a project wait to be stored that those who are let
+// in would wait for all who come. It costs little. Each that is refused may come again at a time of its own, twice as
+// fast as others are stored meanwhile: then there is more time for these.
+func (c *Creator) Admit(project string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	g := c.groups[project]
+	if g == nil || len(g.queue) < mostQueued {
+		return nil
+	}
+	now := time.Now()
 	if soon := now.Add(refusedDelay); g.turn.Before(soon) {
 		g.turn = soon
 	}
-	g.turn = g.turn.Add(now.Sub(g.began) / time.Duration(max(1, g.stored)))
+	g.turn = g.turn.Add(now.Sub(g.began) / time.Duration(2*max(1, g.stored)))
 	return problem.New(problem.ProjectLimited, "more tickets of this project come than can be stored in time").
 		Exceeds("creates").After(g.turn.Sub(now))
 }
@@ -248,10 +255,10 @@ func (c *Creator) Create(ctx context.Context, project string, t *pb.Ticket) erro
 }
 
 // CreateAs stores a ticket, whose id, owner and created are set. Its waiting time counts by Redis's clock; functions
-// and players see created. Errors: Limited when too many tickets of the project wait to be stored, wait or have
-// results, or when the project or the player creates too often; Invalid when the system has too many projects without
-// this one, or a queue must be served and is not; Unavailable when Redis is short of memory; ErrOtherSettings. When ctx
-// ends first, the ticket may or may not be stored: read it by its id.
+// and players see created. Errors: Limited when too many tickets of the project wait or have results, or when the
+// project or the player creates too often; Invalid when the system has too many projects without this one, or a queue
+// must be served and is not; Unavailable when Redis is short of memory; ErrOtherSettings. When ctx ends first, the
+// ticket may or may not be stored: read it by its id.
 func (c *Creator) CreateAs(ctx context.Context, project string, asked Creation) (Created, error) {
 	if err := c.store.HasMemory(ctx, project); err != nil {
 		return Created{}, err
@@ -268,10 +275,6 @@ func (c *Creator) CreateAs(ctx context.Context, project string, asked Creation) 
 	if !busy {
 		g = &group{began: time.Now()}
 		c.groups[project] = g
-	}
-	if len(g.queue) >= mostQueued {
-		defer c.mu.Unlock()
-		return Created{}, g.refuse(time.Now())
 	}
 	g.queue = append(g.queue, one)
 	c.mu.Unlock()

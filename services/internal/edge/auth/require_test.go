@@ -227,9 +227,9 @@ func BenchmarkVerify(b *testing.B) {
 		}))
 		defer server.Close()
 		token := sign(b, alg, key, map[string]any{"kid": "one"}, claims(c, nil))
-		for name, size := range map[string]int{"remembered": 10, "new": -1} {
+		for name, size := range map[string]int{"remembered": 1 << 20, "new": 1} {
 			v, err := auth.New(auth.Options{Issuers: []auth.Issuer{settings(server.URL)}, Now: c.now,
-				Log: slog.New(slog.DiscardHandler), CacheSize: size})
+				Log: slog.New(slog.DiscardHandler), CacheBytes: size})
 			if err != nil {
 				b.Fatal(err)
 			}
