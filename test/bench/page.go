@@ -43,7 +43,7 @@ func (p *page) Run(out io.Writer) error {
 	}
 	numbers, err := r.page(p.Line)
 	if err == nil && len(p.Line) == 0 && len(r.Binaries) == 1 {
-		numbers += r.Binaries[0].players(p.Stay)
+		numbers += r.Binaries[0].players(p.Stay, r.Machine.Processors)
 	}
 	if err != nil || p.Into == "" {
 		fmt.Fprint(out, numbers)
@@ -118,15 +118,13 @@ func (r *record) page(names []string) (string, error) {
 	return numbers, nil
 }
 
-// Machines that players are counted in. Half of their processors are free at the usual rate, and one machine may fail.
-const (
-	machineProcessors = 8
-	fewestMachines    = 2
-)
+// fewestMachines: one may fail.
+const fewestMachines = 2
 
 // players is a table of what so many players take who are there at the same time and come with each stay once: a ticket
-// costs what it did at the next lower rate that was measured. It is empty when none was.
-func (b *binary) players(stay time.Duration) string {
+// costs what it did at the next lower rate that was measured. A machine has so many processors. It is empty when no rate
+// was measured.
+func (b *binary) players(stay time.Duration, machine int) string {
 	each := map[int]float64{} // µs of a ticket by the rate
 	for _, l := range b.Lines {
 		rate, is := strings.CutSuffix(l.Name, "/s, a server each: processor time a ticket")
@@ -150,12 +148,12 @@ func (b *binary) players(stay time.Duration) string {
 		}
 		cost := each[rates[after]]
 		processors := rate * cost / 1e6
-		machines := max(fewestMachines, math.Ceil(2*processors/machineProcessors))
-		t.AppendRow(table.Row{count(players), digits(rate), show(cost, micros), digits(processors), machines})
+		machines := max(fewestMachines, math.Ceil(2*processors/float64(machine)))
+		t.AppendRow(table.Row{count(players), digits(rate), show(cost, micros), digits(processors), count(int(machines))})
 	}
 	about := fmt.Sprintf("A player comes again after %g minutes, match and menus included: players at the same time are "+
-		"tickets a second times that. Each match gets a server. A ticket takes what it does at the next lower rate above. A "+
-		"machine has %d processors, half of them free, and there are at least %d.", stay.Minutes(), machineProcessors,
+		"tickets a second times that. Each match gets a server. A ticket takes what it does at the next lower rate above. "+
+		"Machines are like this one, with half of their %d processors free, and at least %d.", stay.Minutes(), machine,
 		fewestMachines)
 	return fmt.Sprintf("\n%s\n\n%s\n", wrapped(about), t.RenderMarkdown())
 }
