@@ -155,5 +155,5 @@ func (r *round) over(ctx context.Context, e *evening, load string) error {
 		return nil
 	}
 	r.report("%s: %s", load, r.Curve)
-	return os.WriteFile(r.Curve, []byte(e.curve()), 0o600) //nolint:gosec // the caller names the file
+	return os.WriteFile(r.Curve, []byte(e.curve()), 0o600)
 }

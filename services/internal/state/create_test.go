@@ -19,7 +19,8 @@ func TestAdmitRefusesWhenManyWaitToBeStored(t *testing.T) {
 		s := open(state.Options{})
 		const queued = 512
 		written, goOn := make(chan struct{}), make(chan struct{})
-		once := sync.OnceFunc(func() { close(written); <-goOn })
+		once, release := sync.OnceFunc(func() { close(written); <-goOn }), sync.OnceFunc(func() { close(goOn) })
+		defer release()
 		creator := s.Creator(func(context.Context, string, uint64, ...string) { once() })
 		errs := make(chan error, queued+1)
 		create := func(id string) { errs <- creator.Create(t.Context(), project, ticket(id, 0)) }
@@ -29,8 +30,10 @@ func TestAdmitRefusesWhenManyWaitToBeStored(t *testing.T) {
 		for i := range queued {
 			go create(fmt.Sprint("t", i))
 		}
-		for creator.Admit(project) == nil {
-			runtime.Gosched()
+		for began := time.Now(); creator.Admit(project) == nil; runtime.Gosched() {
+			if time.Since(began) > 30*time.Second {
+				t.Fatal("none is refused")
+			}
 		}
 		var last time.Duration
 		for range 1000 {
@@ -44,7 +47,7 @@ func TestAdmitRefusesWhenManyWaitToBeStored(t *testing.T) {
 			t.Errorf("the last one may come again in %v", last)
 		}
 		must(t, creator.Admit("other"))
-		close(goOn)
+		release()
 		for range queued + 1 {
 			must(t, <-errs)
 		}
