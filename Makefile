@@ -231,7 +231,7 @@ bin/pair.wasm:
 	GOOS=wasip1 GOARCH=wasm go build -trimpath -buildmode=c-shared -ldflags "-s -w" -o $@ matchmaker.dev/services/test/bench/pair
 .PHONY: bench-run bench-compare bench-page bench-simulated bench-sizing bench-soak bench-scripts bench-neighbours
 bench-run: redis build bin/bench bin/pair.wasm
-	@.ci/long bench $(BENCH) --json bin/bench.json
+	@.ci/long bench $(BENCH) --json bin/bench.json --curve bin/launch.svg
 bench-compare: redis build bin/previous bin/bench bin/pair.wasm
 	$(BENCH) --json bin/compare.json --matchmaker bin/previous --matchmaker bin/matchmaker
 bench-page: bin/bench

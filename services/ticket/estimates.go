@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
-	"go.opentelemetry.io/otel/attribute"
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -28,12 +27,10 @@ const (
 
 // estimates remembers how long the tickets of projects wait. Nothing is read for a project whose players do not ask.
 type estimates struct {
+	*remembered[*projectEstimates]
+
 	read func(ctx context.Context, project string) (*pb.Waits, error)
 	now  func() time.Time // of this process
-
-	mu    sync.Mutex
-	known map[string]*projectEstimates
-	size  int
 }
 
 // projectEstimates are a project's estimates. Requests use older ones while newer ones are read.
@@ -41,11 +38,13 @@ type projectEstimates struct {
 	mu   sync.Mutex
 	of   *estimate.Estimates // nil until they were read
 	next time.Time           // when to read them again
-	size int                 // under the lock of estimates
 }
 
-func newEstimates(read func(context.Context, string) (*pb.Waits, error), now func() time.Time) *estimates {
-	return &estimates{read: read, now: now, known: map[string]*projectEstimates{}}
+func newEstimates(read func(context.Context, string) (*pb.Waits, error), now func() time.Time,
+	m telemetry.Meter) *estimates {
+	return &estimates{read: read, now: now, remembered: newRemembered[*projectEstimates](estimatesMemory, m,
+		"matchmaker.estimates.size",
+		"About how many bytes the projects' estimates of waits take that this process remembers, and the most.")}
 }
 
 // estimate is for how much longer a ticket that waits is expected to wait; nil where that is not known. now is by
@@ -53,7 +52,11 @@ func newEstimates(read func(context.Context, string) (*pb.Waits, error), now fun
 func (e *estimates) estimate(
 	ctx context.Context, project string, t *pb.Ticket, now time.Time,
 ) (*state.Estimate, error) {
-	one := e.project(project)
+	one := e.of(project)
+	if one == nil {
+		one = &projectEstimates{}
+		e.keep(project, one, 256+len(project))
+	}
 	one.mu.Lock()
 	due := !e.now().Before(one.next)
 	if due {
@@ -80,56 +83,6 @@ func (e *estimates) estimate(
 		return &state.Estimate{Low: r.Low, High: r.High}, nil
 	}
 	return nil, nil
-}
-
-func (e *estimates) project(project string) *projectEstimates {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	one := e.known[project]
-	if one == nil {
-		one = &projectEstimates{size: 256 + len(project)}
-		e.known[project] = one
-		e.size += one.size
-	}
-	return one
-}
-
-// keep counts the memory of a project's estimates. Beyond the limit it forgets other projects' estimates, which are
-// read again when needed.
-func (e *estimates) keep(project string, one *projectEstimates, size int) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.known[project] != one {
-		return // it was forgotten meanwhile
-	}
-	e.size += size - one.size
-	one.size = size
-	for other, its := range e.known {
-		if e.size <= estimatesMemory {
-			return
-		}
-		if other != project {
-			delete(e.known, other)
-			e.size -= its.size
-		}
-	}
-}
-
-// usage is about how many bytes are remembered.
-func (e *estimates) usage() int {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.size
-}
-
-// observe makes the instrument of what is remembered.
-func (e *estimates) observe(m telemetry.Meter) {
-	m.ObservableGauge("matchmaker.estimates.size", "By",
-		"About how many bytes the projects' estimates of waits take that this process remembers, and the most.",
-		func(_ context.Context, observe telemetry.Observe) {
-			observe(float64(e.usage()), attribute.String("kind", "used"))
-			observe(estimatesMemory, attribute.String("kind", "limit"))
-		})
 }
 
 // addEstimate notes on a ticket that waits for how much longer it is expected to. Its body must be whole. Without an

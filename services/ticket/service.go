@@ -103,10 +103,8 @@ func New(o Options) app.Part {
 	s.events = newEvents(&o, s.waiters)
 	s.reads = ratelimit.NewLocal("reads", o.Reads, o.Now)
 	s.deletes = ratelimit.NewLocal("deletes", o.Reads, o.Now)
-	s.settingsCache = newSettingsCache(o.Store.Settings)
-	s.settingsCache.observe(o.Meter)
-	s.estimates = newEstimates(o.Store.Waits, o.Now)
-	s.estimates.observe(o.Meter)
+	s.settingsCache = newSettingsCache(o.Store.Settings, o.Meter)
+	s.estimates = newEstimates(o.Store.Waits, o.Now, o.Meter)
 	s.idle = o.Meter.Counter("matchmaker.tickets.unheard", "{ticket}",
 		"Tickets that ended without a request for them (tickets.silence in the project's settings).")
 	s.players = newPlayersCreated(o.Meter)

@@ -193,6 +193,10 @@ func (a *arrivals) match(w *wire, p *arrival) error {
 	token := a.tokens[p.player%len(a.tokens)]
 	began := time.Now()
 	status, body, err := w.do(creation(a.host, a.project, token, "", a.queue, p.skill))
+	for err == nil && status == http.StatusTooManyRequests && time.Now().Add(w.again).Before(p.until) {
+		<-time.After(w.again) // it comes again when it is told to
+		status, body, err = w.do(creation(a.host, a.project, token, "", a.queue, p.skill))
+	}
 	if err != nil {
 		return err
 	}

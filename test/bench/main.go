@@ -56,7 +56,7 @@ type options struct {
 
 	Rate     []int         `help:"steady: how many tickets arrive a second; each number is measured." default:"500,2000,5000" placeholder:"N"`
 	For      time.Duration `help:"How long players arrive." default:"6s"`
-	Hosting  []string      `help:"steady, sustained, capacity, burst: with which hosting: none, instant." enum:"none,instant" default:"none,instant"`
+	Hosting  []string      `help:"steady, sustained, capacity, burst, launch: with which hosting: none, instant." enum:"none,instant" default:"none,instant"`
 	Requests []string      `help:"steady, sustained, capacity: how many requests a player sends: two, or one, a create that waits." enum:"one,two" default:"two"`
 	Warm     time.Duration `help:"How long players come who are not measured, before each load." default:"2s"`
 	Settle   time.Duration `help:"How long a system comes to rest after a change, before it is measured." default:"5s"`
@@ -66,7 +66,9 @@ type options struct {
 	Configs  int           `help:"configs: how many there are." default:"30" placeholder:"N"`
 	Projects int           `help:"projects: how many there are." default:"20" placeholder:"N"`
 	Each     int           `help:"projects: how many tickets arrive a second in each." default:"100" placeholder:"N"`
-	Burst    int           `help:"burst: how many players come." default:"20000" placeholder:"N"`
+	Burst    int           `help:"burst, launch: how many players come." default:"20000" placeholder:"N"`
+	Peak     int           `help:"launch: how many come a second at the end of the climb, which takes 100 times --for." default:"4000" placeholder:"N"`
+	Curve    string        `help:"launch: write its curve to this file, as SVG." placeholder:"FILE"`
 	Streams  int           `help:"streams: how many players follow a ticket each." default:"10000" placeholder:"N"`
 	Waiting  []int         `help:"drain: how many tickets wait; each number is measured." default:"100000" placeholder:"N"`
 	Least    int           `help:"sustained: the rate to begin with, half of it with hosting; it grows by half until the queue does." default:"4000" placeholder:"N"`
@@ -83,7 +85,7 @@ type options struct {
 // Validate is called by kong.
 func (o *options) Validate() error {
 	numbers := slices.Concat(o.Rate, o.Crowd, o.Waiting, o.Players, o.Tickets, o.Connections,
-		[]int{o.Rounds, o.Live, o.Streams, o.Configs, o.Projects, o.Each, o.Burst, o.Least, o.Idle, o.Scan})
+		[]int{o.Rounds, o.Live, o.Streams, o.Configs, o.Projects, o.Each, o.Burst, o.Peak, o.Least, o.Idle, o.Scan})
 	switch {
 	case slices.ContainsFunc(numbers, func(n int) bool { return n < 1 }):
 		return errors.New("numbers must be 1 or more")

@@ -5,18 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
+	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
 // page prints a record in Markdown.
 type page struct {
-	Record string   `arg:"" help:"The file of --json." type:"existingfile"`
-	Line   []string `help:"Only the lines of these names, in this order: 'steady: 500/s, no server: p50'." sep:"none" placeholder:"NAME"`
-	Into   string   `help:"Replace what is between the marks in this file, instead of printing." type:"existingfile"`
+	Record string        `arg:"" help:"The file of --json." type:"existingfile"`
+	Line   []string      `help:"Only the lines of these names, in this order: 'steady: 500/s, no server: p50'." sep:"none" placeholder:"NAME"`
+	Stay   time.Duration `help:"From a ticket of a player to its next one, for the table of players at the same time." default:"20m"`
+	Into   string        `help:"Replace what is between the marks in this file, instead of printing." type:"existingfile"`
 }
 
 // The marks around numbers in a document.
@@ -36,6 +42,9 @@ func (p *page) Run(out io.Writer) error {
 		return err
 	}
 	numbers, err := r.page(p.Line)
+	if err == nil && len(p.Line) == 0 && len(r.Binaries) == 1 {
+		numbers += r.Binaries[0].players(p.Stay, r.Machine.Processors)
+	}
 	if err != nil || p.Into == "" {
 		fmt.Fprint(out, numbers)
 		return err
@@ -107,6 +116,46 @@ func (r *record) page(names []string) (string, error) {
 			wrapped("Not here, since the machine was too busy meanwhile: lines of "+strings.Join(left, ", ")+"."))
 	}
 	return numbers, nil
+}
+
+// fewestMachines: one may fail.
+const fewestMachines = 2
+
+// players is a table of what so many players take who are there at the same time and come with each stay once: a ticket
+// costs what it did at the next lower rate that was measured. A machine has so many processors. It is empty when none
+// was measured.
+func (b *binary) players(stay time.Duration, machine int) string {
+	each := map[int]float64{} // µs of a ticket by the rate
+	for _, l := range b.Lines {
+		rate, is := strings.CutSuffix(l.Name, "/s, a server each: processor time a ticket")
+		n, err := strconv.Atoi(strings.ReplaceAll(rate, ",", ""))
+		if cost := median(l.Values); l.Shape == "steady" && is && err == nil && !math.IsInf(cost, 0) && len(l.Busy) == 0 {
+			each[n] = cost
+		}
+	}
+	if len(each) == 0 {
+		return ""
+	}
+	rates := slices.Sorted(maps.Keys(each))
+	t := table.NewWriter()
+	t.AppendHeader(table.Row{"players at the same time", "tickets a second", "processor time a ticket", "processors",
+		"machines"})
+	for _, players := range []int{10_000, 100_000, 1_000_000, 5_000_000} {
+		rate := float64(players) / stay.Seconds()
+		after, is := slices.BinarySearch(rates, int(rate))
+		if !is {
+			after = max(0, after-1)
+		}
+		cost := each[rates[after]]
+		processors := rate * cost / 1e6
+		machines := max(fewestMachines, math.Ceil(2*processors/float64(machine)))
+		t.AppendRow(table.Row{count(players), digits(rate), show(cost, micros), digits(processors), count(int(machines))})
+	}
+	about := fmt.Sprintf("A player comes again after %g minutes, match and menus included: players at the same time are "+
+		"tickets a second times that. Each match gets a server. A ticket takes what it does at the next lower rate above. "+
+		"Machines are like this one, with half of their %d processors free, and at least %d.", stay.Minutes(), machine,
+		fewestMachines)
+	return fmt.Sprintf("\n%s\n\n%s\n", wrapped(about), t.RenderMarkdown())
 }
 
 // columns is how wide lines of documents are at most.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -47,6 +48,32 @@ func TestPage(t *testing.T) {
 	r.Binaries[0].Lines[1].Busy = []string{"others"}
 	if got, err = r.page(nil); err == nil {
 		t.Errorf("a page of a busy machine: %s", got)
+	}
+}
+
+// A million players who come again after 20 minutes are 833 tickets a second.
+func TestPlayersAreTicketsTimesTheirStay(t *testing.T) {
+	cost := func(rate string, values ...float64) *line {
+		return &line{Shape: "steady", Name: rate + "/s, a server each: processor time a ticket", Unit: micros, Values: values}
+	}
+	b := &binary{Lines: []*line{cost("500", 3000, 2000, 2500), cost("2,000", 800), cost("5,000", math.Inf(1))}}
+	got := b.players(20*time.Minute, 2)
+	for _, row := range []string{
+		"| 10,000 | 8.33 | 2,500 µs | 0.02 | 2 |",
+		"| 1,000,000 | 833 | 2,500 µs | 2.08 | 3 |",
+		"| 5,000,000 | 4,167 | 800 µs | 3.33 | 4 |",
+	} {
+		if !strings.Contains(got, row+"\n") {
+			t.Errorf("no %q in %s", row, got)
+		}
+	}
+	if got := b.players(5*time.Minute, 8); !strings.Contains(got, "| 5,000,000 | 16,667 | 800 µs | 13.3 | 4 |\n") ||
+		!strings.Contains(got, "after 5 minutes") {
+		t.Errorf("four times as often: %s", got)
+	}
+	b.Lines[0].Busy, b.Lines[1].Busy = []string{"others"}, []string{"others"}
+	if got := b.players(time.Minute, 8); got != "" {
+		t.Errorf("nothing was measured on a quiet machine: %s", got)
 	}
 }
 

@@ -51,6 +51,8 @@ func shapes() []shape {
 			on((*round).returned), true},
 		{"simulated", "players whose waits are seconds, beside a simulation of them", 11 * time.Minute,
 			on((*round).simulated), true},
+		{"launch", "ever more players come, then login storms, then servers are missing", 25 * time.Minute, (*round).launch,
+			true},
 		{"drain", "many wait until a config is put", 30 * time.Second, on((*round).drain), false},
 		{"restart", "a runner is restarted while a crowd stands by", 75 * time.Second, on((*round).restart), false},
 		{"idle", "projects with a config and nobody who waits", 30 * time.Second, on((*round).idle), false},

@@ -70,7 +70,7 @@ func TestShapesAreMeasured(t *testing.T) {
 		Hosting: []string{"instant"}, Requests: []string{"two"}, Live: 100, Crowd: []int{200}, Configs: 3,
 		Projects: 2, Each: 40, Streams: 20, Burst: 100, Waiting: []int{200}, Least: 1000, Hold: 50 * time.Millisecond,
 		Players: []int{10}, Idle: 3, Tickets: []int{1000}, Scan: 10_000, Connections: []int{2},
-		Volley: 100 * time.Millisecond,
+		Volley: 100 * time.Millisecond, Peak: 100, Curve: file("launch.svg"),
 	}
 	if err := o.Validate(); err != nil {
 		t.Fatal(err)
@@ -93,11 +93,16 @@ func TestShapesAreMeasured(t *testing.T) {
 			o.Hosting = []string{"none", "instant"}
 		case "simulated":
 			o.For = 30 * time.Millisecond
+		case "launch":
+			o.For = 10 * time.Millisecond
 		case "counts":
 			o.For = time.Second
 		}
 		r := &round{options: &o, binary: &binary{Matchmaker: matchmaker, Function: duel}, system: system, errs: t.Output(),
 			logs: t.Output()}
+		if s.name == "launch" {
+			r.system = nil // its servers are its own
+		}
 		if err := s.measure(r, t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -165,6 +170,7 @@ var wanted = map[string]string{
 	"insight":   "100/s, measured, recorded and explained: processor time a ticket",
 	"return":    "100/s, a bad upload: failed runs",
 	"simulated": "spread: how far a simulation is from it",
+	"launch":    "a server each, 100 in a second on new connections: as usual after",
 	"drain":     "200 wait: until the last is assigned", "restart": "among 200, the only runner: longest wait",
 	"idle": "3 projects without players",
 }

@@ -71,15 +71,11 @@ const tokenTime = 7 * 24 * time.Hour
 
 // newProject begins a project: it uploads the match function and returns when it runs.
 func (i *installation) newProject(ctx context.Context, name, function string) (*project, error) {
-	p := &project{installation: i, name: name, tokens: make([]string, i.players)}
-	for k := range p.tokens {
-		var err error
-		if p.tokens[k], err = i.Tokens.Mint(issuer.Claims{Kind: auth.Player, Subject: fmt.Sprintf("player-%d", k),
-			Project: name, TTL: tokenTime}); err != nil {
-			return nil, err
-		}
-	}
+	p := &project{installation: i, name: name}
 	var err error
+	if p.tokens, err = p.mint("player", i.players); err != nil {
+		return nil, err
+	}
 	if p.lobby, err = i.Tokens.Mint(issuer.Claims{Kind: auth.Service, Subject: "lobby", Scope: auth.ScopeAct,
 		Project: name}); err != nil {
 		return nil, err
@@ -97,6 +93,19 @@ func (i *installation) newProject(ctx context.Context, name, function string) (*
 	}
 	defer func() { _ = module.Close() }()
 	return p, workload.Start(ctx, registry, duel, module)
+}
+
+// mint makes the tokens of players.
+func (p *project) mint(role string, n int) ([]string, error) {
+	tokens := make([]string, n)
+	for k := range tokens {
+		var err error
+		if tokens[k], err = p.Tokens.Mint(issuer.Claims{Kind: auth.Player, Subject: fmt.Sprintf("%s-%d", role, k),
+			Project: p.name, TTL: tokenTime}); err != nil {
+			return nil, err
+		}
+	}
+	return tokens, nil
 }
 
 // upload uploads the match function in a file.

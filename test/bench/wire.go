@@ -20,6 +20,8 @@ type wire struct {
 	conn   net.Conn
 	reader *bufio.Reader
 	body   []byte
+	// again is the Retry-After of the last answer.
+	again time.Duration
 }
 
 func dial(ctx context.Context, address string) (*wire, error) {
@@ -80,6 +82,7 @@ func (w *wire) begin(request []byte) (status, length int, err error) {
 		return 0, 0, err
 	}
 	known := status == http.StatusNoContent
+	w.again = 0
 	for {
 		if line, err = w.line(); err != nil {
 			return 0, 0, err
@@ -87,13 +90,16 @@ func (w *wire) begin(request []byte) (status, length int, err error) {
 		if len(line) == 0 {
 			break
 		}
-		const name = "Content-Length:" // as net/http writes it
+		const name, retryAfter = "Content-Length:", "Retry-After:" // as net/http writes them
 		switch {
 		case bytes.HasPrefix(line, []byte(name)):
 			known = true
 			if length, err = strconv.Atoi(string(bytes.TrimSpace(line[len(name):]))); err != nil {
 				return 0, 0, err
 			}
+		case bytes.HasPrefix(line, []byte(retryAfter)):
+			n, _ := strconv.Atoi(string(bytes.TrimSpace(line[len(retryAfter):])))
+			w.again = time.Duration(n) * time.Second
 		case bytes.Equal(line, []byte("Transfer-Encoding: chunked")):
 			known, length = true, chunked
 		}

@@ -51,9 +51,14 @@ func (s *Store) PutSettings(ctx context.Context, project string, p *pb.ProjectSe
 
 // Settings reads the settings of a project. A project that never set any has settings of revision 0.
 func (s *Store) Settings(ctx context.Context, project string) (*pb.ProjectSettings, error) {
-	text, err := textOf(s.redis.HGet(ctx, keysOf(project).settings(), "b"))
+	row, err := s.readShared(ctx, project, keysOf(project).settings(), "b")
 	if err != nil {
 		return nil, err
+	}
+	var in replied
+	text := in.text(row[0])
+	if in.err != nil {
+		return nil, in.err
 	}
 	return parseSettings(text)
 }

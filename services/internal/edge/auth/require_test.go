@@ -1,6 +1,8 @@
 package auth_test
 
 import (
+	"crypto"
+	"crypto/elliptic"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -213,29 +215,32 @@ func TestProjectOfThePrincipal(t *testing.T) {
 	}
 }
 
+// BenchmarkVerify is what a token costs by its signature, one that is remembered and one that is new.
 func BenchmarkVerify(b *testing.B) {
 	c := newClock()
-	p := &provider{}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_ = json.NewEncoder(w).Encode(p.set)
-	}))
-	defer server.Close()
-	key := newEd25519(b)
-	p.set = setOf(b, "ed", key)
-	token := sign(b, jwa.EdDSA(), key, map[string]any{"kid": "ed"}, claims(c, nil))
-	for name, size := range map[string]int{"remembered": 10, "new": -1} {
-		v, err := auth.New(auth.Options{Issuers: []auth.Issuer{settings(server.URL)}, Now: c.now,
-			Log: slog.New(slog.DiscardHandler), CacheSize: size})
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := v.Verify(b.Context(), token); err != nil {
-					b.Fatal(err)
-				}
+	for alg, key := range map[jwa.SignatureAlgorithm]crypto.Signer{
+		jwa.EdDSA(): newEd25519(b), jwa.ES256(): newECDSA(b, elliptic.P256()), jwa.RS256(): newRSA(b, 2048),
+	} {
+		keys := setOf(b, "one", key)
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_ = json.NewEncoder(w).Encode(keys)
+		}))
+		defer server.Close()
+		token := sign(b, alg, key, map[string]any{"kid": "one"}, claims(c, nil))
+		for name, size := range map[string]int{"remembered": 1 << 20, "new": 1} {
+			v, err := auth.New(auth.Options{Issuers: []auth.Issuer{settings(server.URL)}, Now: c.now,
+				Log: slog.New(slog.DiscardHandler), CacheBytes: size})
+			if err != nil {
+				b.Fatal(err)
 			}
-		})
+			b.Run(alg.String()+"/"+name, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := v.Verify(b.Context(), token); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
 	}
 }
