@@ -178,13 +178,13 @@ func (r *Run) nan(n int) []float64 {
 }
 
 func (r *Run) declaredAttribute(name string) {
-	if m := r.manifest; !m.EveryAttribute {
+	if m := r.manifest; !m.EveryAttribute() {
 		r.declared("attribute", name, m.Attributes, m.AttributeSettings)
 	}
 }
 
 func (r *Run) declaredProperty(name string) {
-	if m := r.manifest; !m.EveryProperty {
+	if m := r.manifest; !m.EveryProperty() {
 		r.declared("property", name, m.Properties, m.PropertySettings)
 	}
 }

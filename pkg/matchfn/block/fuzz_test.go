@@ -119,9 +119,7 @@ func FuzzManifest(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := block.ParseManifest(m.JSON())
-		if err != nil || again.EveryAttribute != m.EveryAttribute || again.EveryProperty != m.EveryProperty ||
-			!bytes.Equal(again.JSON(), m.JSON()) || len(m.Attributes) > block.MaxNames {
+		if again, err := block.ParseManifest(m.JSON()); err != nil || !bytes.Equal(again.JSON(), m.JSON()) {
 			t.Fatalf("%+v, then %+v, %v", m, again, err)
 		}
 	})

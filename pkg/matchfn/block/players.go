@@ -116,18 +116,3 @@ func (b *RequestBuilder) PlayerAttributes(names []string) [][]float64 {
 func (b *RequestBuilder) PlayerProperties(names []string, lengths []int) []ValueColumn {
 	return b.valueColumns(kindPlayerProperty, b.players, names, lengths)
 }
-
-// Players adds what RequestBuilder.Players adds for n tickets.
-func (s *RequestSize) Players(n int) { s.section("", 4*(n+1)) }
-
-// PlayerHandles adds the handles of n players.
-func (s *RequestSize) PlayerHandles(n int) { s.column("", n, 0) }
-
-// PlayerIDs adds the ids of n players, which have so many bytes in all.
-func (s *RequestSize) PlayerIDs(n, bytes int) { s.column("", n, bytes) }
-
-// PlayerAttribute adds an attribute of n players.
-func (s *RequestSize) PlayerAttribute(name string, n int) { s.column(name, n, 0) }
-
-// PlayerProperty adds a property of n players, whose values have so many bytes in all.
-func (s *RequestSize) PlayerProperty(name string, n, bytes int) { s.column(name, n, bytes) }

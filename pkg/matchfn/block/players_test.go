@@ -66,13 +66,13 @@ func TestPlayersAreReadAsTheyWereWritten(t *testing.T) {
 	}
 	var s block.RequestSize
 	s.Meta(block.Meta{Tickets: 3}, 0)
-	s.Attribute("skill", 3)
-	s.Players(3)
-	s.PlayerHandles(5)
-	s.PlayerIDs(5, len("adabobédora"))
-	s.PlayerAttribute("role", 5)
-	s.PlayerAttribute("skill", 5)
-	s.PlayerProperty("name", 5, 1)
+	s.Column("skill", 3, 0)
+	s.Numbers("", 3+1)
+	s.Column("", 5, 0)
+	s.Column("", 5, len("adabobédora"))
+	s.Column("role", 5, 0)
+	s.Column("skill", 5, 0)
+	s.Column("name", 5, 1)
 	// Meta counts the section of the settings, which this request does not have.
 	if n := s.Bytes(); n < int64(len(request)) || n > int64(len(request))+24 || s.Columns() != 6 {
 		t.Errorf("%d bytes and %d columns were computed for %d", n, s.Columns(), len(request))
@@ -86,40 +86,5 @@ func TestPlayersComeBeforeTheirColumns(t *testing.T) {
 	b.Players(2)
 	if _, err := b.Finish(); err == nil || !strings.Contains(err.Error(), "the players' columns before the players") {
 		t.Error(err)
-	}
-}
-
-func TestManifestSaysWhatIsReadOfPlayers(t *testing.T) {
-	for text, want := range map[string]string{
-		`{"attributes":[],"properties":[],"players":{}}`:    "",
-		`{"players":{"later":1,"attributes":["role","a"]}}`: `{"players":{"attributes":["a","role"]}}`,
-		`{"players":{"attributeSettings":["by"],"properties":["x"],"propertySettings":["p"],"handles":true,` +
-			`"ids":true}}`: "",
-		`{"players":{"backfills":true}}`:      "",
-		`{"players":{"backfills":1}}`:         `{"players":{}}`,
-		`{"players":true}`:                    `{}`,
-		`{"players":null}`:                    `{}`,
-		`{"players":{"handles":1,"ids":"x"}}`: `{"players":{}}`,
-	} {
-		m, err := block.ParseManifest([]byte(text))
-		if want == "" {
-			want = text
-		}
-		if err != nil || string(m.JSON()) != want {
-			t.Errorf("%s: read as %s, %v", text, m.JSON(), err)
-		}
-	}
-	many := `"` + strings.Repeat(`x","`, 300) + `y"`
-	for i := range 300 {
-		many = strings.Replace(many, `"x"`, `"x`+strings.Repeat("i", i%200)+string(rune('a'+i/200))+`"`, 1)
-	}
-	for text, want := range map[string]string{
-		`{"players":{"attributes":"x"}}`:            "manifest: players.attributes is not a list",
-		`{"players":{"properties":[""]}}`:           "manifest: players.properties holds a name that is not 1 to 256 bytes long",
-		`{"players":{"attributes":[` + many + `]}}`: "manifest: players.attributes names 301 attributes, at most 256",
-	} {
-		if _, err := block.ParseManifest([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.60s: %v, want %s", text, err, want)
-		}
 	}
 }

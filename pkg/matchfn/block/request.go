@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"matchmaker.dev/pkg/matchfn/internal/message"
-	"matchmaker.dev/pkg/matchfn/internal/scan"
+	"matchmaker.dev/pkg/matchfn/rules/document"
 )
 
 // Request is a view of the request of one run. It is valid as long as the block it was parsed from.
@@ -270,8 +270,10 @@ func (v Values) At(i int) ([]byte, bool) {
 // is for tests and tools: runners write valid requests.
 func (r *Request) Check() error {
 	if len(r.Config) > 0 {
-		if err := scan.Object(r.Config); err != nil {
-			return message.Errorf("block: config %s", err)
+		if n, err := document.Parse(r.Config); err != nil {
+			return message.Errorf("block: config: %s", err)
+		} else if n.Kind != document.Object {
+			return errors.New("block: config is not an object")
 		}
 	}
 	seen := map[entryKey]bool{}

@@ -140,13 +140,10 @@ func (b *RequestBuilder) BackfillBarred(n int) []uint32 {
 	return column[uint32](b.column(kindBackfillBarred, "", 8*n))
 }
 
-// BackfillBarred adds what RequestBuilder.BackfillBarred adds.
-func (s *RequestSize) BackfillBarred(n int) { s.section("", 8*n) }
-
 // BackfillPlayers adds what RequestBuilder.BackfillPlayers adds for n backfill tickets, and the teams and roles of so
 // many players, which have so many bytes in all.
 func (s *RequestSize) BackfillPlayers(n, players, teams, roles int) {
 	s.section("", 4*(n+1))
-	s.column("", players, teams)
-	s.column("", players, roles)
+	s.Column("", players, teams)
+	s.Column("", players, roles)
 }

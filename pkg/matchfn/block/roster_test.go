@@ -60,10 +60,10 @@ func TestRosterIsReadAsItWasWritten(t *testing.T) {
 	s.Meta(block.Meta{Tickets: 2, Backfills: 3}, 0)
 	s.Backfills(3, 6)
 	s.BackfillPlayers(3, 3, len("redé"), len("tank"))
-	s.BackfillBarred(2)
-	s.PlayerHandles(3)
-	s.PlayerIDs(3, len("adabob"))
-	s.PlayerAttribute("role", 3)
+	s.Numbers("", 2*2)
+	s.Column("", 3, 0)
+	s.Column("", 3, len("adabob"))
+	s.Column("role", 3, 0)
 	// Meta counts the section of the settings, which this request does not have.
 	if n := s.Bytes(); n < int64(len(request)) || n > int64(len(request))+24 {
 		t.Errorf("%d bytes were computed for %d", n, len(request))

@@ -276,15 +276,15 @@ func TestSizeOfARequestIsKnownBefore(t *testing.T) {
 		m := block.Meta{Tickets: n, Backfills: n / 2, LeftOutAttributes: n / 3, LeftOutProperties: 7 * (n / 3)}
 		var s block.RequestSize
 		s.Meta(m, 2)
-		s.Attribute("skill", n)
-		s.Property("kit", n, 3*n)
-		s.Property("none", n, 0)
-		s.Pool("all", n)
+		s.Column("skill", n, 0)
+		s.Column("kit", n, 3*n)
+		s.Column("none", n, 0)
+		s.Numbers("all", n)
 		if m.Backfills > 0 {
 			s.Backfills(m.Backfills, 5)
-			s.Attribute("open", m.Backfills)
-			s.Property("map", m.Backfills, 4)
-			s.Pool("games", m.Backfills)
+			s.Column("open", m.Backfills, 0)
+			s.Column("map", m.Backfills, 4)
+			s.Numbers("games", m.Backfills)
 		}
 		var b block.RequestBuilder
 		b.Reserve(int(s.Bytes()))

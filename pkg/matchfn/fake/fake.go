@@ -153,8 +153,12 @@ func Encode(r Request, m block.Manifest) ([]byte, error) {
 		b.Base(*r.base, r.gone)
 	}
 	copy(b.Created(), created(r.Now, r.Tickets))
-	m.Attributes = slices.Concat(m.Attributes, block.Named([]byte(r.Settings), m.AttributeSettings))
-	m.Properties = slices.Concat(m.Properties, block.Named([]byte(r.Settings), m.PropertySettings))
+	if !m.EveryAttribute() {
+		m.Attributes = named(r, m.Attributes, m.AttributeSettings)
+	}
+	if !m.EveryProperty() {
+		m.Properties = named(r, m.Properties, m.PropertySettings)
+	}
 	columns(r.Tickets, m, b.Attribute, b.Property)
 	if m.Players != nil {
 		players(&b, r, m.Players)
@@ -196,6 +200,11 @@ func Encode(r Request, m block.Manifest) ([]byte, error) {
 	return request, nil
 }
 
+// named returns names and those that settings name.
+func named(r Request, names, paths []string) []string {
+	return append(append([]string{}, names...), block.Named([]byte(r.Settings), paths)...)
+}
+
 // players writes the players of tickets.
 func players(b *block.RequestBuilder, r Request, m *block.PlayerManifest) {
 	first := 0
@@ -205,14 +214,14 @@ func players(b *block.RequestBuilder, r Request, m *block.PlayerManifest) {
 	var all []Ticket // one for each player, to write its columns
 	var handles []uint64
 	var starts []uint32
-	idBytes, named := 0, false
+	idBytes, some := 0, false
 	for i, t := range r.Tickets {
 		starts = append(starts, uint32(len(all)))
 		if len(t.Players) == 0 {
 			all, handles = append(all, Ticket{}), append(handles, uint64(first+i))
 			continue
 		}
-		named = true
+		some = true
 		for k, p := range t.Players {
 			handle := handleOf(p.ID)
 			if p.ID == "" {
@@ -237,12 +246,11 @@ func players(b *block.RequestBuilder, r Request, m *block.PlayerManifest) {
 			}
 		}
 	}
-	if !named {
+	if !some {
 		return
 	}
 	columns(all, block.Manifest{
-		Attributes: slices.Concat(m.Attributes, block.Named([]byte(r.Settings), m.AttributeSettings)),
-		Properties: slices.Concat(m.Properties, block.Named([]byte(r.Settings), m.PropertySettings)),
+		Attributes: named(r, m.Attributes, m.AttributeSettings), Properties: named(r, m.Properties, m.PropertySettings),
 	}, func(name string) []float64 { return b.PlayerAttributes([]string{name})[0] },
 		func(name string, of func(int) ([]byte, bool)) {
 			length := 0
@@ -302,7 +310,7 @@ func roster(b *block.RequestBuilder, r Request, m *block.PlayerManifest) {
 		tickets[i].Attributes = p.Attributes
 	}
 	columns(tickets, block.Manifest{
-		Attributes: slices.Concat(m.Attributes, block.Named([]byte(r.Settings), m.AttributeSettings)),
+		Attributes: named(r, m.Attributes, m.AttributeSettings),
 	}, b.BackfillPlayerAttribute, nil)
 }
 
@@ -345,12 +353,12 @@ func columns(tickets []Ticket, m block.Manifest, attribute func(string) []float6
 	attributes, properties := map[string]bool{}, map[string]bool{}
 	for _, t := range tickets {
 		for name := range t.Attributes {
-			if m.EveryAttribute || slices.Contains(m.Attributes, name) {
+			if m.EveryAttribute() || slices.Contains(m.Attributes, name) {
 				attributes[name] = true
 			}
 		}
 		for name := range t.Properties {
-			if m.EveryProperty || slices.Contains(m.Properties, name) {
+			if m.EveryProperty() || slices.Contains(m.Properties, name) {
 				properties[name] = true
 			}
 		}

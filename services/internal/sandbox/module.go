@@ -12,7 +12,14 @@ import (
 	"strings"
 	"time"
 
+	"matchmaker.dev/pkg/matchfn/block"
 	"matchmaker.dev/services/internal/edge/problem"
+)
+
+// Manifest and Players are what a function reads.
+type (
+	Manifest = block.Manifest
+	Players  = block.PlayerManifest
 )
 
 // Module is a match function that was checked and compiled.

@@ -31,7 +31,6 @@ func (r *reader) rule(n *document.Node) *Rule {
 		r.compound(o, rule)
 	}
 	o.Done()
-	r.weigh(rule)
 	r.names[rule.Name] = rule
 	return rule
 }
@@ -46,7 +45,7 @@ func (r *reader) numberAggregation(o *lenient.Object) string {
 }
 
 func (r *reader) expr(n *document.Node) *Expr {
-	e, err := parseExpression(r.Text(n), &r.scope)
+	e, err := parseExpression(r.Text(n), &r.scope, 0)
 	if err != nil {
 		r.Fail(n, "%v", err)
 		return nil

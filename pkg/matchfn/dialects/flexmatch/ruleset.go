@@ -97,8 +97,6 @@ type Rule struct {
 	Statement         *Statement
 	// Part is set when a compound rule names this one: it is not asked for by itself.
 	Part bool
-
-	weight weight
 }
 
 // Reference is what measurements are compared with: an expression, a text, texts, or a number.
@@ -236,7 +234,6 @@ func parse(node *document.Node) (*RuleSet, error) {
 			set.Rules = append(set.Rules, rule)
 		}
 	}
-	r.weighAll(set.Rules)
 	r.reserved(set)
 	for _, n := range o.List(maxExpansions, "expansions") {
 		r.expansion(n, set)

@@ -49,7 +49,7 @@ func (r *Reader) Fail(at *document.Node, format string, args ...any) {
 	case at == nil:
 		r.err = fmt.Errorf(format, args...)
 	default:
-		r.err = at.Errorf(format, args...)
+		r.err = at.Errorf("%s", fmt.Sprintf(format, args...))
 	}
 }
 
@@ -300,11 +300,13 @@ func (r *Reader) List(n *document.Node, most int) []*document.Node {
 	return n.Elements
 }
 
-// Values reads strings as Value does.
+// Values reads strings as Value does, and returns each once.
 func (r *Reader) Values(nodes []*document.Node) []string {
-	values := make([]string, len(nodes))
-	for i, n := range nodes {
-		values[i] = r.Value(n)
+	values := []string{}
+	for _, n := range nodes {
+		if s := r.Value(n); !slices.Contains(values, s) {
+			values = append(values, s)
+		}
 	}
 	return values
 }

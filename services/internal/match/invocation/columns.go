@@ -246,13 +246,13 @@ const (
 func (c *columns) add(size *block.RequestSize, s *pool.Selection, pools map[string]*pb.Pool) {
 	n := s.N()
 	for _, name := range c.attributes {
-		size.Attribute(name, n)
+		size.Column(name, n, 0)
 	}
 	for i, name := range c.properties {
-		size.Property(name, n, c.lengths[i])
+		size.Column(name, n, c.lengths[i])
 	}
 	for name := range pools {
-		size.Pool(name, len(s.Pool(name)))
+		size.Numbers(name, len(s.Pool(name)))
 	}
 }
 

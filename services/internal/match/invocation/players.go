@@ -99,22 +99,22 @@ func (p *players) add(size *block.RequestSize, n int) {
 		return
 	}
 	if p.are.Several {
-		size.Players(n)
+		size.Numbers("", n+1)
 	}
 	if p.needs.handles {
-		size.PlayerHandles(p.are.N)
+		size.Column("", p.are.N, 0)
 	}
 	if p.ids {
-		size.PlayerIDs(p.are.N, p.are.IDs)
+		size.Column("", p.are.N, p.are.IDs)
 	}
 	if !p.are.Named {
 		return // no player has attributes or properties
 	}
 	for _, name := range p.attributes {
-		size.PlayerAttribute(name, p.are.N)
+		size.Column(name, p.are.N, 0)
 	}
 	for i, name := range p.properties {
-		size.PlayerProperty(name, p.are.N, p.lengths[i])
+		size.Column(name, p.are.N, p.lengths[i])
 	}
 }
 

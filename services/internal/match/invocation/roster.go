@@ -90,16 +90,16 @@ func (r *roster) add(size *block.RequestSize, p *playerNeeds, n int) {
 	}
 	size.BackfillPlayers(n, len(r.players), r.teams, r.roles)
 	if len(r.barred) > 0 {
-		size.BackfillBarred(len(r.barred))
+		size.Numbers("", 2*len(r.barred))
 	}
 	if p.handles {
-		size.PlayerHandles(len(r.players))
+		size.Column("", len(r.players), 0)
 	}
 	if p.ids {
-		size.PlayerIDs(len(r.players), r.ids)
+		size.Column("", len(r.players), r.ids)
 	}
 	for _, name := range r.named {
-		size.PlayerAttribute(name, len(r.players))
+		size.Column(name, len(r.players), 0)
 	}
 }
 
