@@ -60,7 +60,7 @@ func TestSettingsReportTheFirstError(t *testing.T) {
 		`settings: "window" must be a whole number`:            func(s *settings) { s.Int("window", 0) },
 		`settings: "teams" must be a string, not an object`:    func(s *settings) { s.String("teams", "") },
 		`settings: "size" must be true or false, not a number`: func(s *settings) { s.Bool("size", false) },
-		`settings: "mode" must be a list, not a string`:      func(s *settings) { s.Strings("mode") },
+		`settings: "mode" must be a list, not a string`:        func(s *settings) { s.Strings("mode") },
 		`settings: "weights.1" must be a string, not a number`: func(s *settings) { s.String("weights.1", "") },
 		`settings: "window" must be positive`: func(s *settings) {
 			s.Fail("window", "must be positive")

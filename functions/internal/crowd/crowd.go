@@ -291,7 +291,9 @@ func (c *Crowd) nearest(at float64, seats *waiting.Seats) (chosen []uint32, scor
 // reaching returns up to n tickets of up to most players on one side of a value whose windows reach it, the nearest
 // first.
 func (c *Crowd) reaching(at float64, n, most int, down bool) (found []Entry) {
-	skip := func(oldest float64, nearest Entry) bool { return waiting.Excess(c.Window(oldest), nearest.Value, at) < 0 }
+	skip := func(oldest float64, nearest Entry) bool {
+		return waiting.Excess(c.Window(oldest), nearest.Value, at) < 0
+	}
 	look := func(p Entry) bool {
 		if int(p.Size) <= most && waiting.Excess(c.Window(p.Created), p.Value, at) >= 0 {
 			found = append(found, p)

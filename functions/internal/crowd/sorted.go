@@ -156,7 +156,9 @@ func (l *Sorted) Remove(p Entry) bool {
 type Skip func(oldest float64, nearest Entry) bool
 
 // After leaves out blocks of which all tickets were created after a time.
-func After(created float64) Skip { return func(oldest float64, _ Entry) bool { return oldest > created } }
+func After(created float64) Skip {
+	return func(oldest float64, _ Entry) bool { return oldest > created }
+}
 
 // Below calls f with the tickets before a place, the nearest first, until f returns false. It leaves out the blocks
 // that are skipped; nil skips none.
