@@ -18,6 +18,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"matchmaker.dev/pkg/matchfn"
+	"matchmaker.dev/pkg/matchfn/block"
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/match/pool"
 	"matchmaker.dev/services/internal/sandbox"
