@@ -15,10 +15,10 @@ func playersRequest(t *testing.T) []byte {
 	var b block.RequestBuilder
 	b.Start(block.Meta{Now: 5000, Tickets: 3})
 	copy(b.Created(), []float64{1000, 2000, 3000})
-	copy(b.Attribute("skill"), []float64{1, 2, 3})
+	copy(b.Numbers(block.KindAttribute, "skill"), []float64{1, 2, 3})
 	copy(b.Players(5), []uint32{0, 1, 4, 5})
-	copy(b.PlayerHandles(), []uint64{1, math.MaxUint64, 1 << 53, 7, 8})
-	ids := b.PlayerIDs(len("adabobédora"))
+	copy(b.Handles(block.KindPlayerHandle), []uint64{1, math.MaxUint64, 1 << 53, 7, 8})
+	ids := b.Texts(block.KindPlayerID, len("adabobédora"))
 	for i, id := range []string{"ada", "bob", "é", "", "dora"} {
 		if !ids.Set(i, id) {
 			t.Fatalf("no room for %q", id)
@@ -27,7 +27,7 @@ func playersRequest(t *testing.T) []byte {
 	roles := b.PlayerAttributes([]string{"role", "skill"})
 	copy(roles[0], []float64{1, 2, math.NaN(), -1, 0})
 	copy(roles[1], []float64{1.5, math.NaN(), math.NaN(), math.NaN(), math.NaN()})
-	b.PlayerProperties([]string{"name"}, []int{1})[0].Set(2, "x")
+	b.Columns(block.KindPlayerProperty, []string{"name"}, []int{1})[0].Set(2, "x")
 	request, err := b.Finish()
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +40,7 @@ func alonePlayersRequest(t *testing.T) []byte {
 	t.Helper()
 	var b block.RequestBuilder
 	b.Start(block.Meta{Now: 5000, Tickets: 2})
-	copy(b.PlayerHandles(), []uint64{9, 8})
+	copy(b.Handles(block.KindPlayerHandle), []uint64{9, 8})
 	copy(b.PlayerAttributes([]string{"role"})[0], []float64{3, 4})
 	request, err := b.Finish()
 	if err != nil {
@@ -55,9 +55,9 @@ func TestPlayersAreReadAsTheyWereWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ids, _ := r.PlayerIDs()
-	role, _ := r.PlayerAttribute("role")
-	name, _ := r.PlayerProperty("name")
+	ids, _ := r.Values(block.KindPlayerID, "")
+	role, _ := r.Numbers(block.KindPlayerAttribute, "role")
+	name, _ := r.Values(block.KindPlayerProperty, "name")
 	id, _ := ids.At(4)
 	x, _ := name.At(2)
 	if r.Players() != 5 || !slices.Equal(r.PlayerStarts, []uint32{0, 1, 4, 5}) || r.PlayerHandles[1] != math.MaxUint64 ||
@@ -82,7 +82,7 @@ func TestPlayersAreReadAsTheyWereWritten(t *testing.T) {
 func TestPlayersComeBeforeTheirColumns(t *testing.T) {
 	var b block.RequestBuilder
 	b.Start(block.Meta{Tickets: 1})
-	b.PlayerHandles()
+	b.Handles(block.KindPlayerHandle)
 	b.Players(2)
 	if _, err := b.Finish(); err == nil || !strings.Contains(err.Error(), "the players' columns before the players") {
 		t.Error(err)

@@ -90,7 +90,7 @@ func TestColumnsAreAskedOfWhoNamesSome(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, has := in.PlayerIDs(); has || in.Naming {
+	if _, has := in.Values(block.KindPlayerID, ""); has || in.Naming {
 		t.Errorf("ids: %t, naming: %t", has, in.Naming)
 	}
 }

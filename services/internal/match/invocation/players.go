@@ -127,7 +127,7 @@ func (p *players) write(v pool.View, s *pool.Selection, w *pool.Work, b *block.R
 		s.Starts(w, b.Players(p.are.N))
 	}
 	if p.needs.handles {
-		v.Handles(s, b.PlayerHandles())
+		v.Handles(s, b.Handles(block.KindPlayerHandle))
 	}
 }
 
@@ -137,7 +137,7 @@ func (p *players) writeRest(s *pool.Selection, w *pool.Work, b *block.RequestBui
 		return
 	}
 	if p.ids {
-		ids := b.PlayerIDs(p.are.IDs)
+		ids := b.Texts(block.KindPlayerID, p.are.IDs)
 		s.EachPlayer(w, func(player int, id string) { ids.Set(player, id) })
 	}
 	if !p.are.Named || w.Late() {
@@ -150,7 +150,7 @@ func (p *players) writeRest(s *pool.Selection, w *pool.Work, b *block.RequestBui
 	var values []block.ValueColumn
 	for at := 0; at < len(p.properties) && !w.Late(); at += lateColumns {
 		end := min(at+lateColumns, len(p.properties))
-		values = append(values, b.PlayerProperties(p.properties[at:end], p.lengths[at:end])...)
+		values = append(values, b.Columns(block.KindPlayerProperty, p.properties[at:end], p.lengths[at:end])...)
 	}
 	if len(values) < len(p.properties) {
 		return

@@ -110,8 +110,8 @@ func (r *roster) write(v pool.View, p *playerNeeds, w *pool.Work, b *block.Reque
 	}
 	w.Count(len(r.players) * (4 + len(r.named)))
 	copy(b.BackfillPlayers(len(r.players)), r.starts)
-	r.set(b.BackfillPlayerTeams(r.teams), (*pb.RosterPlayer).GetTeam)
-	r.set(b.BackfillPlayerRoles(r.roles), (*pb.RosterPlayer).GetRole)
+	r.set(b.Texts(block.KindBackfillPlayerTeam, r.teams), (*pb.RosterPlayer).GetTeam)
+	r.set(b.Texts(block.KindBackfillPlayerRole, r.roles), (*pb.RosterPlayer).GetRole)
 	if len(r.barred) > 0 {
 		pairs := b.BackfillBarred(len(r.barred))
 		for i, one := range r.barred {
@@ -119,19 +119,19 @@ func (r *roster) write(v pool.View, p *playerNeeds, w *pool.Work, b *block.Reque
 		}
 	}
 	if p.handles {
-		handles := b.BackfillPlayerHandles()
+		handles := b.Handles(block.KindBackfillPlayerHandle)
 		for i, one := range r.players {
 			handles[i] = v.Handle(one.GetId())
 		}
 	}
 	if p.ids {
-		r.set(b.BackfillPlayerIDs(r.ids), (*pb.RosterPlayer).GetId)
+		r.set(b.Texts(block.KindBackfillPlayerID, r.ids), (*pb.RosterPlayer).GetId)
 	}
 	for _, name := range r.named {
 		if w.Late() {
 			return
 		}
-		values := b.BackfillPlayerAttribute(name)
+		values := b.Numbers(block.KindBackfillPlayerAttribute, name)
 		for i, one := range r.players {
 			values[i] = math.NaN()
 			for k, has := range one.GetAttributeNames() {
