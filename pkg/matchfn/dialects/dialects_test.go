@@ -223,7 +223,7 @@ func TestWrongFilesAreRefusedWithThePlace(t *testing.T) {
 			"expansions": [{"target": "rules[x].maxLatency", "steps": [], "target": "teams[a].minPlayers"}]}`,
 			`line 2, column 74: expansions[0]: there are two members "target"`},
 		{"flexmatch", `{"ruleLanguageVersion": "1.0", "teams": [{"name": "a", "minPlayers": 3, "maxPlayers": 2}]}`,
-			"teams[0]: minPlayers is more than maxPlayers"},
+			`teams[0] "a": as our team, at size: min is greater than max`},
 		{"flexmatch", `{"ruleLanguageVersion": "1.0", "teams": [{"name": "a", "minPlayers": 3, "maxPlayers": 1001}]}`,
 			"teams[0].maxPlayers: must be a whole number from 1 to 1000"},
 		{"flexmatch", `{"ruleLanguageVersion": "1.0", "teams": [{"name": "a", "minPlayers": 2, "maxPlayers": 2}],

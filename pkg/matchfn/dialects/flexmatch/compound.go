@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"matchmaker.dev/pkg/matchfn/dialects/lenient"
+	"matchmaker.dev/pkg/matchfn/rules"
 	"matchmaker.dev/pkg/matchfn/rules/document"
 )
 
@@ -34,7 +35,7 @@ func (r *reader) compound(o *lenient.Object, rule *Rule) {
 }
 
 // parts are how many parts functions of rules have.
-var parts = map[string][2]int{"and": {2, maxRules}, "or": {2, maxRules}, "xor": {2, 2}, "not": {1, 1}}
+var parts = map[string][2]int{"and": {2, rules.MaxRules}, "or": {2, rules.MaxRules}, "xor": {2, 2}, "not": {1, 1}}
 
 func (r *reader) statement(text string, depth int) (*Statement, error) {
 	call := callForm.FindStringSubmatch(text)
@@ -104,14 +105,14 @@ func (r *reader) part(name string) (*Statement, error) {
 func (r *reader) expansion(n *document.Node, set *RuleSet) {
 	o := r.Object(n)
 	target := o.Need("target")
-	nodes := o.List(maxSteps, "steps")
+	nodes := o.List(rules.MaxSteps, "steps")
 	if len(nodes) == 0 {
 		r.Fail(n, "%q is missing", "steps")
 	}
 	var steps []Step
 	for i, node := range nodes {
 		step := r.Object(node)
-		s := Step{Seconds: step.Whole("waitTimeSeconds", -1, 0, maxSeconds)}
+		s := Step{Seconds: step.Whole("waitTimeSeconds", -1, 0, lenient.MaxSeconds)}
 		if value := step.Need("value"); value != nil {
 			s.Value = r.Number(value)
 		}
@@ -136,8 +137,8 @@ func (r *reader) expansion(n *document.Node, set *RuleSet) {
 			return
 		}
 		for i, s := range steps {
-			if whole && (s.Value != float64(int(s.Value)) || s.Value < 0 || s.Value > maxPlayers) {
-				r.Fail(nodes[i], "value must be a whole number from 0 to %d", maxPlayers)
+			if whole && (s.Value != float64(int(s.Value)) || s.Value < 0 || s.Value > rules.MaxPlayers) {
+				r.Fail(nodes[i], "value must be a whole number from 0 to %d", rules.MaxPlayers)
 			}
 		}
 		p.Steps = steps

@@ -14,10 +14,11 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules/document"
 )
 
-// MaxBytes and MaxValues bound a file.
+// MaxBytes and MaxValues bound a file, MaxSeconds the times in it.
 const (
-	MaxBytes  = 256 << 10
-	MaxValues = 20000
+	MaxBytes   = 256 << 10
+	MaxValues  = 20000
+	MaxSeconds = 24 * 60 * 60
 )
 
 // Parse reads a file, which may have a byte order mark, comments and trailing commas.

@@ -73,7 +73,7 @@ func datum(kind rules.Kind, n *document.Node) (d rules.Datum, err error) {
 	case rules.Number:
 		d.Number = r.Number(n)
 	case rules.Set:
-		d.Set = r.Values(r.List(n, maxValues))
+		d.Set = r.Values(r.List(n, rules.MaxElements))
 	default:
 		d.String = r.Value(n)
 	}
