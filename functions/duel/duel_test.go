@@ -278,12 +278,12 @@ func requestOf(tb testing.TB, n int) []byte {
 	}
 	slices.Sort(created)
 	for _, name := range []string{"level", "ping", "region", "skill"} {
-		values := request.Attribute(name)
+		values := request.Numbers(block.KindAttribute, name)
 		for i := range values {
 			values[i] = 1500 + 300*r.NormFloat64()
 		}
 	}
-	pool := request.Pool("all", n)
+	pool := request.Members(block.KindPool, "all", n)
 	for i := range pool {
 		pool[i] = uint32(i)
 	}
