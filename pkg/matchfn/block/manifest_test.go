@@ -64,7 +64,7 @@ func TestManifestIsParsedAndWritten(t *testing.T) {
 		if c.err != "" {
 			continue
 		}
-		if !reflect.DeepEqual(got, c.want) || got.EveryAttribute() != (got.Attributes == nil && got.AttributeSettings == nil) {
+		if !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %+v, want %+v", c.json, got, c.want)
 		}
 		if again, err := block.ParseManifest(got.JSON()); err != nil || !reflect.DeepEqual(again, got) {

@@ -244,8 +244,8 @@ func (b *RequestBuilder) Finish() ([]byte, error) {
 	return b.buf, nil
 }
 
-// Values adds the column of a property, or of connections, which have no name. of returns false where there is no value.
-// Each value is copied before of is called again.
+// Values adds the column of a property, or of connections, which have no name. of returns false where there is no
+// value. Each value is copied before of is called again.
 func (b *RequestBuilder) Values(kind uint32, name string, of func(number int) ([]byte, bool)) {
 	n := b.count(kind)
 	b.section(kind, name, n*8)

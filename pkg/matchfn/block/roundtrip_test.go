@@ -62,7 +62,8 @@ func TestRequestsReadBackAsWritten(t *testing.T) {
 		if got := slices.Collect(r.Names(block.KindAttribute)); !slices.Equal(got, []string{"level", "skill"}) {
 			t.Errorf("attributes %q", got)
 		}
-		if level, ok := r.Numbers(block.KindAttribute, "level"); !ok || level[0] != 1 || !math.IsNaN(level[1]) || level[2] != 3 {
+		level, ok := r.Numbers(block.KindAttribute, "level")
+		if !ok || level[0] != 1 || !math.IsNaN(level[1]) || level[2] != 3 {
 			t.Errorf("level %v", level)
 		}
 		if _, ok := r.Numbers(block.KindAttribute, "missing"); ok {
@@ -129,7 +130,8 @@ func TestRequestBuilderReportsWrongUse(t *testing.T) {
 			b.Start(block.Meta{})
 			b.Numbers(block.KindAttribute, "\xff")
 		}, `block: the name "\xff" is too long or not UTF-8`},
-		"not started": {func(b *block.RequestBuilder) { b.Members(block.KindPool, "p", 1)[0] = 1 }, "block: a section before Start"},
+		"not started": {func(b *block.RequestBuilder) { b.Members(block.KindPool, "p", 1)[0] = 1 },
+			"block: a section before Start"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b block.RequestBuilder
