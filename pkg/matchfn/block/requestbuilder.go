@@ -142,8 +142,7 @@ func (b *RequestBuilder) Members(kind uint32, name string, n int) []uint32 {
 	return column[uint32](b.column(kind, name, max(n, 0)*4))
 }
 
-// Texts adds a column without a name whose values have so many bytes in all, such as ids. It is filled as those of
-// Columns are.
+// Texts adds a column without a name whose values have so many bytes in all, such as ids: see Columns.
 func (b *RequestBuilder) Texts(kind uint32, bytes int) *ValueColumn {
 	return &b.Columns(kind, []string{""}, []int{bytes})[0]
 }

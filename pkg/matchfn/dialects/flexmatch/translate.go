@@ -49,7 +49,7 @@ type translator struct {
 	set        *RuleSet
 	clock      rules.Clock
 	attributes map[string]*Attribute
-	made       int // conditions of the rule that is translated, with those of the rules that it names
+	made       int // conditions of the rule that is translated, and of the rules that it names
 }
 
 // bound is a number with its expansions; nil if the rule does not have it.
