@@ -16,11 +16,11 @@ import (
 	"matchmaker.dev/services/internal/edge/problem"
 )
 
-// Manifest and Players are what a function reads.
-type (
-	Manifest = block.Manifest
-	Players  = block.PlayerManifest
-)
+// Manifest is what a function reads.
+type Manifest = block.Manifest
+
+// Players is what it reads of players.
+type Players = block.PlayerManifest
 
 // Module is a match function that was checked and compiled.
 type Module struct {
