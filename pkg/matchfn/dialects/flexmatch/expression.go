@@ -68,15 +68,6 @@ func (e *Expr) Path() *Expr {
 	return e
 }
 
-// Calls returns the names of the functions, the outermost first.
-func (e *Expr) Calls() []string {
-	var calls []string
-	for ; e.Call != ""; e = e.Arg {
-		calls = append(calls, e.Call)
-	}
-	return calls
-}
-
 // isExpression reports whether a string is meant as an expression, and not as a literal.
 func isExpression(text string) bool {
 	text = strings.TrimSpace(text)

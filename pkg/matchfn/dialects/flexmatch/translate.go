@@ -185,13 +185,11 @@ func (x *translator) need(rule *Rule, depth int) (need rules.Condition, verdict 
 
 // deviates reports whether an expression of the rule has a standard deviation.
 func (rule *Rule) deviates() bool {
-	for _, m := range rule.Measurements {
-		if slices.Contains(m.Calls(), "stddev") {
-			return true
-		}
+	all := slices.Clone(rule.Measurements)
+	if rule.Reference != nil && rule.Reference.Expr != nil {
+		all = append(all, rule.Reference.Expr)
 	}
-	return rule.Reference != nil && rule.Reference.Expr != nil &&
-		slices.Contains(rule.Reference.Expr.Calls(), "stddev")
+	return slices.ContainsFunc(all, func(e *Expr) bool { return strings.Contains(e.String(), "stddev(") })
 }
 
 // each makes a condition of each measurement. All must hold.
