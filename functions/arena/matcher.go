@@ -14,8 +14,6 @@ import (
 type matcher struct {
 	rules rules
 	crowd *crowd.Crowd // tickets that are left over
-	// ages has when a game can be opened at the earliest that begins with a ticket, if nothing else changes.
-	ages crowd.Queue
 	// look has tickets that may begin a game since something changed behind them.
 	look []uint32
 }
@@ -37,7 +35,7 @@ func (m *matcher) Match(r *matchfn.Run) error {
 	c := m.crowd
 	c.Leaving = m.changed
 	fresh, games := c.Take(r)
-	m.due()
+	m.look = append(m.look, c.Due()...)
 	all := (len(fresh)+len(m.look))*m.rules.players > c.Size()
 	if all {
 		c.Leaving = nil
@@ -63,24 +61,10 @@ func (m *matcher) Match(r *matchfn.Run) error {
 	return nil
 }
 
-// due looks at the tickets whose time has come.
-func (m *matcher) due() {
-	for {
-		number, ok := m.ages.Pop(m.crowd.Now())
-		if !ok {
-			return
-		}
-		if t := m.crowd.Of(number); t.Here && t.Next <= m.crowd.Now() {
-			t.Next = math.Inf(1) // not again
-			m.look = append(m.look, number)
-		}
-	}
-}
-
 // changed notes the tickets right before a place: a game that begins with them may have a ticket more or less there.
 func (m *matcher) changed(p crowd.Entry) {
 	left := m.rules.players - 1
-	m.crowd.Sorted.Below(p, math.Inf(1), func(before crowd.Entry) bool {
+	m.crowd.Sorted.Below(p, nil, func(before crowd.Entry) bool {
 		if left--; left >= 0 {
 			m.look = append(m.look, before.Number)
 		}
@@ -128,10 +112,9 @@ func (m *matcher) openAll(r *matchfn.Run) {
 		next++
 		return left[next-1]
 	})
-	m.ages = crowd.Queue{}
+	c.Never()
 	for i, p := range left {
-		c.Of(p.Number).Next = math.Inf(1)
-		m.sooner(p.Number, m.opens(left[i:]))
+		c.Sooner(p.Number, m.opens(left[i:]))
 	}
 }
 
@@ -151,7 +134,7 @@ func (m *matcher) openSome(r *matchfn.Run) {
 				continue
 			}
 			sorted = sorted[:0]
-			c.Sorted.Above(c.Entry(number), math.Inf(1), func(p crowd.Entry) bool {
+			c.Sorted.Above(c.Entry(number), nil, func(p crowd.Entry) bool {
 				sorted = append(sorted, p)
 				return len(sorted) < m.rules.players
 			})
@@ -163,7 +146,7 @@ func (m *matcher) openSome(r *matchfn.Run) {
 				continue
 			}
 			t.Next = math.Inf(1)
-			m.sooner(number, m.opens(sorted))
+			c.Sooner(number, m.opens(sorted))
 		}
 	}
 }
@@ -230,12 +213,4 @@ func (m *matcher) opens(places []crowd.Entry) float64 {
 		}
 	}
 	return at
-}
-
-// sooner makes a ticket due at a time, unless it is due before.
-func (m *matcher) sooner(number uint32, at float64) {
-	if t := m.crowd.Of(number); at < t.Next {
-		t.Next = at
-		m.ages.Push(at, number)
-	}
 }

@@ -147,7 +147,7 @@ func TestBadSettingsFailTheRun(t *testing.T) {
 		`{"timeout":-1}`:               `settings: "timeout" must not be negative`,
 		`{"timeout":"30s"}`:            `settings: "timeout" must be a number, not a string`,
 		`{"attribute":""}`:             `settings: "attribute" must not be empty`,
-		`{"attribute":["a","b"]}`:      `settings: "attribute" must be a string, not an array`,
+		`{"attribute":["a","b"]}`:      `settings: "attribute" must be a string, not a list`,
 		`{"windw":50}`: `settings: "windw" is not a setting of this function, ` +
 			`which has attribute, pool, players, window, widen, maxWindow, timeout, refill, measure`,
 		`{"attribute":"open"}`: `settings: "attribute" must not be open, which is how many players a game takes`,
@@ -278,12 +278,12 @@ func requestOf(tb testing.TB, n int) []byte {
 	}
 	slices.Sort(created)
 	for _, name := range []string{"level", "ping", "region", "skill"} {
-		values := request.Attribute(name)
+		values := request.Numbers(block.KindAttribute, name)
 		for i := range values {
 			values[i] = 1500 + 300*r.NormFloat64()
 		}
 	}
-	pool := request.Pool("all", n)
+	pool := request.Members(block.KindPool, "all", n)
 	for i := range pool {
 		pool[i] = uint32(i)
 	}

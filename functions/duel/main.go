@@ -30,8 +30,7 @@ func begin(s *matchfn.Settings) (matchfn.Matcher, error) {
 // matcher pairs the tickets of one config.
 type matcher struct {
 	rules rules
-	crowd *crowd.Crowd // tickets that are left over
-	ages  crowd.Queue  // when each can be paired at the earliest, if nothing else changes
+	crowd *crowd.Crowd // tickets that are left over; each is due when it can be paired, if nothing else changes
 }
 
 // Match pairs what can be paired. Two tickets can when the window of the younger one, which is not the wider one,
@@ -39,7 +38,7 @@ type matcher struct {
 // at tickets whose time has come, and at what is within their windows.
 func (m *matcher) Match(r *matchfn.Run) error {
 	fresh, games := m.crowd.Take(r)
-	due := m.due()
+	due := m.crowd.Due()
 	all := len(fresh)+len(due) > m.crowd.Size()/4
 	if crowd.Open(r, games) {
 		m.crowd.Join(fresh)
@@ -67,20 +66,6 @@ func (m *matcher) propose(r *matchfn.Run, score float64, a, b uint32) {
 		p.MatchProperties(append(strconv.AppendUint([]byte(`{"places":`), uint64(low.Size+high.Size), 10), '}'))
 		game := p.CreateBackfill().Attribute(waiting.Open, 0).Attribute(m.rules.Attribute, (low.Value+high.Value)/2)
 		waiting.Seat(game, nil, []uint32{a, b}, m.crowd.IDs)
-	}
-}
-
-// due returns the tickets whose time has come.
-func (m *matcher) due() (numbers []uint32) {
-	for {
-		number, ok := m.ages.Pop(m.crowd.Now())
-		if !ok {
-			return numbers
-		}
-		if t := m.crowd.Of(number); t.Here && t.Next <= m.crowd.Now() {
-			t.Next = math.Inf(1) // not again
-			numbers = append(numbers, number)
-		}
 	}
 }
 
@@ -153,8 +138,8 @@ func (m *matcher) near(p crowd.Entry, near []uint32) []uint32 {
 		}
 		return true
 	}
-	m.crowd.Sorted.Below(p, p.Created, look)
-	m.crowd.Sorted.Above(p, p.Created, look)
+	m.crowd.Sorted.Below(p, crowd.After(p.Created), look)
+	m.crowd.Sorted.Above(p, crowd.After(p.Created), look)
 	return near
 }
 
@@ -174,8 +159,8 @@ func (m *matcher) reachedBy(p crowd.Entry, near []uint32) []uint32 {
 		}
 		return true
 	}
-	m.crowd.Sorted.Below(p, math.Inf(1), look)
-	m.crowd.Sorted.Above(p, math.Inf(1), look)
+	m.crowd.Sorted.Below(p, nil, look)
+	m.crowd.Sorted.Above(p, nil, look)
 	return near
 }
 
@@ -200,7 +185,7 @@ func (m *matcher) pair(r *matchfn.Run, numbers []uint32) *linkedList {
 // age computes for all tickets of the list when each reaches the nearest older one.
 func (m *matcher) age() {
 	c := m.crowd
-	m.ages = crowd.Queue{}
+	c.Never()
 	if m.rules.Window.Widen == 0 {
 		return
 	}
@@ -209,25 +194,14 @@ func (m *matcher) age() {
 		for len(older) > 0 && older[len(older)-1].Created > p.Created {
 			older = older[:len(older)-1]
 		}
-		if t := c.Of(p.Number); len(older) > 0 {
-			next := p.Created + c.Reaches(p.Value, older[len(older)-1].Value)
-			if next < t.Next {
-				t.Next = next
-			}
+		if len(older) > 0 {
+			c.Sooner(p.Number, p.Created+c.Reaches(p.Value, older[len(older)-1].Value))
 		}
 		older = append(older, p)
 	}
-	c.Sorted.Up(func(p crowd.Entry) {
-		c.Of(p.Number).Next = math.Inf(1)
-		look(p)
-	})
+	c.Sorted.Up(look)
 	older = older[:0]
 	c.Sorted.Down(look)
-	c.Sorted.Up(func(p crowd.Entry) {
-		if next := c.Of(p.Number).Next; next < math.MaxFloat64 {
-			m.ages.Push(next, p.Number)
-		}
-	})
 }
 
 // schedule computes when a ticket of the list reaches the nearest older one.
@@ -248,10 +222,10 @@ func (m *matcher) schedule(number uint32) {
 		}
 		return nearer
 	}
-	c.Sorted.Below(c.Entry(number), t.Created, look)
-	c.Sorted.Above(c.Entry(number), t.Created, look)
+	c.Sorted.Below(c.Entry(number), crowd.After(t.Created), look)
+	c.Sorted.Above(c.Entry(number), crowd.After(t.Created), look)
 	t.Next = math.Inf(1)
-	m.sooner(number, t.Created+c.Reaches(t.Value, nearest))
+	c.Sooner(number, t.Created+c.Reaches(t.Value, nearest))
 }
 
 // hurry tells the younger tickets beside a new one, that it may be the nearest older one to them.
@@ -268,19 +242,11 @@ func (m *matcher) hurry(number uint32) {
 		if other.Created <= t.Created || !(waiting.Excess(m.rules.Window.Most, other.Value, t.Value) >= 0) {
 			return false // it is as near to those behind it, and older
 		}
-		m.sooner(other.Number, other.Created+c.Reaches(other.Value, t.Value))
+		c.Sooner(other.Number, other.Created+c.Reaches(other.Value, t.Value))
 		return true
 	}
-	c.Sorted.Below(c.Entry(number), math.Inf(1), look)
-	c.Sorted.Above(c.Entry(number), math.Inf(1), look)
-}
-
-// sooner makes a ticket due at a time, unless it is due before.
-func (m *matcher) sooner(number uint32, at float64) {
-	if t := m.crowd.Of(number); at < t.Next {
-		t.Next = at
-		m.ages.Push(at, number)
-	}
+	c.Sorted.Below(c.Entry(number), nil, look)
+	c.Sorted.Above(c.Entry(number), nil, look)
 }
 
 // linkedList is a linked list of the tickets with the attribute, sorted by its value. The first and the last place are

@@ -56,7 +56,7 @@ func mmRun(size uint32) uint64 {
 
 //go:wasmexport mm_manifest
 func mmManifest() uint64 {
-	m := block.Manifest{EveryAttribute: true, EveryProperty: true}
+	var m block.Manifest
 	if module.function != nil {
 		m = module.function.manifest
 	}

@@ -80,7 +80,7 @@ type Option func(*Function)
 // and of all others the 64 that most tickets of its pools have. [Run.LeftOut] says how many it did not get. Declare
 // what the function reads: then it gets that for sure, and nothing else.
 func Attributes(names ...string) Option {
-	return func(f *Function) { f.manifest.EveryAttribute, f.manifest.Attributes = false, names }
+	return func(f *Function) { f.manifest.Attributes = append([]string{}, names...) }
 }
 
 // AttributesNamedBy says that settings name attributes that the function reads. The value of such a setting is a string
@@ -91,18 +91,18 @@ func Attributes(names ...string) Option {
 // The member * is every member or element. A path that ends in @ means the names of the members of an object, as in
 // "values.@". A setting may be absent: name its default in [Attributes].
 func AttributesNamedBy(settings ...string) Option {
-	return func(f *Function) { f.manifest.EveryAttribute, f.manifest.AttributeSettings = false, settings }
+	return func(f *Function) { f.manifest.AttributeSettings = append([]string{}, settings...) }
 }
 
 // Properties names the properties of tickets and backfill tickets that the function reads, at most 256. Properties()
 // names none, which makes requests smaller. A function that declares no properties gets some, as with [Attributes].
 func Properties(names ...string) Option {
-	return func(f *Function) { f.manifest.EveryProperty, f.manifest.Properties = false, names }
+	return func(f *Function) { f.manifest.Properties = append([]string{}, names...) }
 }
 
 // PropertiesNamedBy is AttributesNamedBy for properties.
 func PropertiesNamedBy(settings ...string) Option {
-	return func(f *Function) { f.manifest.EveryProperty, f.manifest.PropertySettings = false, settings }
+	return func(f *Function) { f.manifest.PropertySettings = append([]string{}, settings...) }
 }
 
 // New returns a function that is not the module's function, for tests and tools.
@@ -114,9 +114,7 @@ func New(match func(*Run) error, options ...Option) *Function {
 }
 
 func newFunction(begin func(*Settings) (Matcher, error), options []Option) *Function {
-	f := &Function{
-		begin: begin, manifest: block.Manifest{EveryAttribute: true, EveryProperty: true}, kept: map[uint32]Matcher{},
-	}
+	f := &Function{begin: begin, kept: map[uint32]Matcher{}}
 	for _, option := range options {
 		option(f)
 	}

@@ -151,7 +151,7 @@ func TestErrorsFailTheRun(t *testing.T) {
 		"bad JSON": {func(r *matchfn.Run) error {
 			r.Propose(0, 0).MatchProperties([]byte("map"))
 			return nil
-		}, "answer: proposal 0: match properties: is not an object"},
+		}, "answer: proposal 0: match properties: is no JSON: invalid character 'm' looking for beginning of value"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := matchfn.New(c.match, matchfn.Attributes("skill"))

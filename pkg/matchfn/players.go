@@ -97,7 +97,7 @@ func (p RunPlayers) Attribute(name string) []float64 {
 	if m := p.run.manifest.Players; m != nil {
 		p.run.declared("player attribute", name, m.Attributes, m.AttributeSettings)
 	}
-	if values, ok := p.run.in.PlayerAttribute(name); ok {
+	if values, ok := p.run.in.Numbers(block.KindPlayerAttribute, name); ok {
 		return values
 	}
 	return p.run.nan(p.Len())
@@ -108,7 +108,7 @@ func (p RunPlayers) Property(name string) Property {
 	if m := p.run.manifest.Players; m != nil {
 		p.run.declared("player property", name, m.Properties, m.PropertySettings)
 	}
-	values, _ := p.run.in.PlayerProperty(name)
+	values, _ := p.run.in.Values(block.KindPlayerProperty, name)
 	return Property{values}
 }
 
@@ -139,6 +139,6 @@ func (p RunPlayers) IDs() Property {
 	if m := p.run.manifest.Players; m != nil && !m.IDs && len(m.IDSettings) == 0 {
 		p.run.fail(message.Errorf("ids of players are read but were not declared: use PlayerIDs in Register"))
 	}
-	ids, _ := p.run.in.PlayerIDs()
+	ids, _ := p.run.in.Values(block.KindPlayerID, "")
 	return Property{ids}
 }

@@ -52,13 +52,13 @@ func (p RunRoster) Barred(backfill uint32) (tickets []uint32) {
 
 // Team returns the team of a player; "" if there is none.
 func (p RunRoster) Team(player uint32) string {
-	teams, _ := p.run.in.BackfillPlayerTeams()
+	teams, _ := p.run.in.Values(block.KindBackfillPlayerTeam, "")
 	return text(teams, player)
 }
 
 // Role returns the role of a player; "" if there is none.
 func (p RunRoster) Role(player uint32) string {
-	roles, _ := p.run.in.BackfillPlayerRoles()
+	roles, _ := p.run.in.Values(block.KindBackfillPlayerRole, "")
 	return text(roles, player)
 }
 
@@ -67,7 +67,7 @@ func (p RunRoster) Attribute(name string) []float64 {
 	if m := p.run.manifest.Players; m != nil {
 		p.run.declared("player attribute", name, m.Attributes, m.AttributeSettings)
 	}
-	if values, ok := p.run.in.BackfillPlayerAttribute(name); ok {
+	if values, ok := p.run.in.Numbers(block.KindBackfillPlayerAttribute, name); ok {
 		return values
 	}
 	return p.run.nan(p.Len())
@@ -87,7 +87,7 @@ func (p RunRoster) ID(player uint32) string {
 	if m := p.run.manifest.Players; m != nil && !m.IDs && len(m.IDSettings) == 0 {
 		p.run.fail(message.Errorf("ids of players are read but were not declared: use PlayerIDs in Register"))
 	}
-	ids, _ := p.run.in.BackfillPlayerIDs()
+	ids, _ := p.run.in.Values(block.KindBackfillPlayerID, "")
 	return text(ids, player)
 }
 

@@ -43,14 +43,14 @@ func (r *Run) Attribute(name string) []float64 {
 		return r.in.Created
 	}
 	r.declaredAttribute(name)
-	if values, ok := r.in.Attribute(name); ok {
+	if values, ok := r.in.Numbers(block.KindAttribute, name); ok {
 		return values
 	}
 	return r.nan(r.in.Tickets)
 }
 
 // Attributes returns the names of the attributes in the request, without "created".
-func (r *Run) Attributes() []string { return slices.Collect(r.in.Attributes()) }
+func (r *Run) Attributes() []string { return slices.Collect(r.in.Names(block.KindAttribute)) }
 
 // LeftOut returns how many attributes and how many properties the tickets and backfill tickets have that are not in the
 // request, at least. It is 0 for a function that declares what it reads.
@@ -59,12 +59,12 @@ func (r *Run) LeftOut() (attributes, properties int) {
 }
 
 // Properties returns the names of the properties in the request.
-func (r *Run) Properties() []string { return slices.Collect(r.in.Properties()) }
+func (r *Run) Properties() []string { return slices.Collect(r.in.Names(block.KindProperty)) }
 
 // Property returns the column of an opaque property.
 func (r *Run) Property(name string) Property {
 	r.declaredProperty(name)
-	values, _ := r.in.Property(name)
+	values, _ := r.in.Values(block.KindProperty, name)
 	return Property{values}
 }
 
@@ -78,12 +78,12 @@ func (p Property) Of(number uint32) ([]byte, bool) { return p.values.At(int(numb
 func (p Property) Any() bool { return p.values.Len() > 0 }
 
 // Pools returns the names of the config's pools, ascending.
-func (r *Run) Pools() []string { return slices.Sorted(r.in.Pools()) }
+func (r *Run) Pools() []string { return slices.Sorted(r.in.Names(block.KindPool)) }
 
 // Pool returns the numbers of a pool's tickets, ascending. A ticket may be in several pools. A name that the config
 // does not have fails the run; the result is empty.
 func (r *Run) Pool(name string) []uint32 {
-	tickets, ok := r.in.Pool(name)
+	tickets, ok := r.in.Members(block.KindPool, name)
 	if !ok {
 		r.fail(message.Errorf("the config has no pool %q, only %s", name, list(r.Pools())))
 	}
@@ -130,7 +130,8 @@ func (r *Run) BackfillVersion() []int64 { return r.in.BackfillVersion }
 
 // BackfillConnection returns the address of a backfill ticket's server, or false while the server is being allocated.
 func (r *Run) BackfillConnection(number uint32) (string, bool) {
-	connection, ok := r.in.BackfillConnection().At(int(number))
+	connections, _ := r.in.Values(block.KindBackfillConnection, "")
+	connection, ok := connections.At(int(number))
 	return string(connection), ok
 }
 
@@ -140,32 +141,36 @@ func (r *Run) BackfillAttribute(name string) []float64 {
 		return r.in.BackfillCreated
 	}
 	r.declaredAttribute(name)
-	if values, ok := r.in.BackfillAttribute(name); ok {
+	if values, ok := r.in.Numbers(block.KindBackfillAttribute, name); ok {
 		return values
 	}
 	return r.nan(r.in.Backfills)
 }
 
 // BackfillAttributes is Attributes for the backfill tickets.
-func (r *Run) BackfillAttributes() []string { return slices.Collect(r.in.BackfillAttributes()) }
+func (r *Run) BackfillAttributes() []string {
+	return slices.Collect(r.in.Names(block.KindBackfillAttribute))
+}
 
 // BackfillProperties is Properties for the backfill tickets.
-func (r *Run) BackfillProperties() []string { return slices.Collect(r.in.BackfillProperties()) }
+func (r *Run) BackfillProperties() []string {
+	return slices.Collect(r.in.Names(block.KindBackfillProperty))
+}
 
 // BackfillProperty is Property for the backfill tickets.
 func (r *Run) BackfillProperty(name string) Property {
 	r.declaredProperty(name)
-	values, _ := r.in.BackfillProperty(name)
+	values, _ := r.in.Values(block.KindBackfillProperty, name)
 	return Property{values}
 }
 
 // BackfillPools is Pools for the backfill tickets.
-func (r *Run) BackfillPools() []string { return slices.Sorted(r.in.BackfillPools()) }
+func (r *Run) BackfillPools() []string { return slices.Sorted(r.in.Names(block.KindBackfillPool)) }
 
 // BackfillPool is Pool for the backfill tickets, but an unknown name does not fail the run: configs without backfill
 // have no such pools.
 func (r *Run) BackfillPool(name string) []uint32 {
-	numbers, _ := r.in.BackfillPool(name)
+	numbers, _ := r.in.Members(block.KindBackfillPool, name)
 	return numbers
 }
 
@@ -178,13 +183,13 @@ func (r *Run) nan(n int) []float64 {
 }
 
 func (r *Run) declaredAttribute(name string) {
-	if m := r.manifest; !m.EveryAttribute {
+	if m := r.manifest; !m.EveryAttribute() {
 		r.declared("attribute", name, m.Attributes, m.AttributeSettings)
 	}
 }
 
 func (r *Run) declaredProperty(name string) {
-	if m := r.manifest; !m.EveryProperty {
+	if m := r.manifest; !m.EveryProperty() {
 		r.declared("property", name, m.Properties, m.PropertySettings)
 	}
 }

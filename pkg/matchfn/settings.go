@@ -1,10 +1,11 @@
 package matchfn
 
 import (
+	"slices"
 	"strconv"
 
 	"matchmaker.dev/pkg/matchfn/internal/message"
-	"matchmaker.dev/pkg/matchfn/internal/scan"
+	"matchmaker.dev/pkg/matchfn/rules/document"
 )
 
 // Settings reads single values of a config's settings without encoding/json, which would make the module half as large
@@ -13,20 +14,25 @@ import (
 //
 // The first error is kept, and all later values are the defaults. Read all values, then return [Settings.Err].
 type Settings struct {
-	raw     []byte
-	members scan.Parsed // of raw
-	err     error
+	root *document.Node
+	err  error
 }
 
 // NewSettings reads a JSON object. An empty text is an empty object.
 func NewSettings(json []byte) *Settings {
+	s := &Settings{root: &document.Node{Kind: document.Object}}
 	if len(json) == 0 {
-		return &Settings{raw: []byte("{}")}
+		return s
 	}
-	if err := scan.Object(json); err != nil {
-		return &Settings{raw: []byte("{}"), err: message.Errorf("settings: the text %s", err)}
+	switch root, err := document.Parse(json); {
+	case err != nil:
+		s.err = message.Errorf("settings: %s", err)
+	case root.Kind != document.Object:
+		s.err = message.Errorf("settings: the text is not an object")
+	default:
+		s.root = root
 	}
-	return &Settings{raw: json, members: scan.Parse(json)}
+	return s
 }
 
 // Err returns the first error, a message for the author of the config.
@@ -42,16 +48,10 @@ func (s *Settings) Fail(path, reason string) {
 
 // Float returns a number.
 func (s *Settings) Float(path string, absent float64) float64 {
-	raw := s.get(path, scan.KindNumber)
-	if raw == nil {
-		return absent
+	if n := s.get(path, document.Number); n != nil {
+		return n.Number
 	}
-	value, err := strconv.ParseFloat(string(raw), 64)
-	if err != nil {
-		s.Fail(path, "is too large a number")
-		return absent
-	}
-	return value
+	return absent
 }
 
 // Int returns a number that has no fraction.
@@ -66,20 +66,18 @@ func (s *Settings) Int(path string, absent int) int {
 
 // String returns a string.
 func (s *Settings) String(path, absent string) string {
-	raw := s.get(path, scan.KindString)
-	if raw == nil {
-		return absent
+	if n := s.get(path, document.String); n != nil {
+		return n.Text
 	}
-	return scan.Unquote(raw)
+	return absent
 }
 
 // Bool returns true or false.
 func (s *Settings) Bool(path string, absent bool) bool {
-	raw := s.get(path, scan.KindBool)
-	if raw == nil {
-		return absent
+	if n := s.get(path, document.Bool); n != nil {
+		return n.True
 	}
-	return raw[0] == 't'
+	return absent
 }
 
 // Strings returns a list of strings, nil when absent.
@@ -102,47 +100,47 @@ func (s *Settings) Floats(path string) []float64 {
 
 // Len returns the length of a list, 0 when absent.
 func (s *Settings) Len(path string) int {
-	n := 0
-	scan.Elements(s.get(path, scan.KindArray), func([]byte) bool { n++; return true })
-	return n
+	if n := s.get(path, document.List); n != nil {
+		return len(n.Elements)
+	}
+	return 0
 }
 
 // Has reports whether there is a value other than null.
-func (s *Settings) Has(path string) bool { return s.find(path) != nil }
+func (s *Settings) Has(path string) bool { return s.root.At(path) != nil }
 
 // Names returns the names of an object's members in order, none when absent. The path "" is the settings themselves.
-func (s *Settings) Names(path string) []string {
-	raw := s.raw
+func (s *Settings) Names(path string) (names []string) {
+	n := s.root
 	if path != "" {
-		raw = s.get(path, scan.KindObject)
+		n = s.get(path, document.Object)
 	}
-	var names []string
-	scan.Members(raw, func(name string, _ []byte) bool {
-		names = append(names, name)
-		return true
-	})
+	if n != nil {
+		for _, m := range n.Members {
+			names = append(names, m.Name)
+		}
+	}
 	return names
 }
 
 // Only refuses all other settings, for example misspelt ones.
 func (s *Settings) Only(names ...string) {
-	if name, found := s.members.Other(names); found {
-		s.Fail(name, "is not a setting of this function, which has "+list(names))
+	for _, m := range s.root.Members {
+		if !slices.Contains(names, m.Name) {
+			s.Fail(m.Name, "is not a setting of this function, which has "+list(names))
+		}
 	}
 }
 
 // get returns the value at path. It returns nil if there is none. A value of another kind is an error.
-func (s *Settings) get(path string, want scan.Kind) []byte {
-	raw := s.find(path)
-	if raw == nil || s.err != nil {
+func (s *Settings) get(path string, want document.Kind) *document.Node {
+	n := s.root.At(path)
+	if n == nil || s.err != nil {
 		return nil
 	}
-	if kind := scan.KindOf(raw); kind != want {
-		s.Fail(path, message.Sprintf("must be %s, not %s", string(want), string(kind)))
+	if n.Kind != want {
+		s.Fail(path, message.Sprintf("must be %s, not %s", want, n.Kind))
 		return nil
 	}
-	return raw
+	return n
 }
-
-// find returns the value at path, or nil if it is absent or null.
-func (s *Settings) find(path string) []byte { return s.members.Find(path) }

@@ -188,7 +188,7 @@ func (r *registry) check(ctx context.Context, project string, module []byte) (*s
 	}
 	r.Sandbox.Release(checked)
 	if err := checked.Manifest.Check(); err != nil {
-		return nil, refuse("%s", err)
+		return nil, refuse("mm_manifest: %s", err)
 	}
 	return checked, nil
 }

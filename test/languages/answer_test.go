@@ -149,10 +149,10 @@ func (s script) request(t *testing.T, tickets, backfills int, asked ...uint32) [
 	t.Helper()
 	var b block.RequestBuilder
 	b.Start(block.Meta{Tickets: max(tickets, 1), Backfills: backfills})
-	b.Property("script", func(i int) ([]byte, bool) { return s, i == 0 })
-	b.BackfillCreated()
+	b.Values(block.KindProperty, "script", func(i int) ([]byte, bool) { return s, i == 0 })
+	b.Numbers(block.KindBackfillCreated, "")
 	b.BackfillVersion()
-	b.BackfillConnection(func(int) ([]byte, bool) { return nil, false })
+	b.Values(block.KindBackfillConnection, "", func(int) ([]byte, bool) { return nil, false })
 	copy(b.Asked(len(asked)), asked)
 	request, err := b.Finish()
 	if err != nil {

@@ -52,10 +52,10 @@ func queue(tb testing.TB, n int) []byte {
 	for i, created := 0, b.Created(); i < n; i++ {
 		created[i] = now - float64(r.IntN(30_000))
 	}
-	for i, skill := 0, b.Attribute("skill"); i < n; i++ {
+	for i, skill := 0, b.Numbers(block.KindAttribute, "skill"); i < n; i++ {
 		skill[i] = 1500 + 300*r.NormFloat64()
 	}
-	for i, pool := 0, b.Pool("everyone", n); i < n; i++ {
+	for i, pool := 0, b.Members(block.KindPool, "everyone", n); i < n; i++ {
 		pool[i] = uint32(i)
 	}
 	request, err := b.Finish()

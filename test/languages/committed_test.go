@@ -127,14 +127,14 @@ func request(t *testing.T, settings []byte) []byte {
 	b.Start(block.Meta{Now: 1_900_000_000_000, Budget: 1000, Tickets: 9, Backfills: 2})
 	b.Config(settings)
 	for _, name := range []string{"value", "number"} {
-		for i, column := 0, b.Attribute(name); i < len(column); i++ {
+		for i, column := 0, b.Numbers(block.KindAttribute, name); i < len(column); i++ {
 			column[i] = float64(i)
 		}
 	}
-	b.BackfillCreated()
+	b.Numbers(block.KindBackfillCreated, "")
 	copy(b.BackfillVersion(), []int64{3, 4})
-	b.BackfillConnection(func(i int) ([]byte, bool) { return []byte{'a' + byte(i)}, true })
-	copy(b.BackfillAttribute("free"), []float64{1, 5})
+	b.Values(block.KindBackfillConnection, "", func(i int) ([]byte, bool) { return []byte{'a' + byte(i)}, true })
+	copy(b.Numbers(block.KindBackfillAttribute, "free"), []float64{1, 5})
 	request, err := b.Finish()
 	if err != nil {
 		t.Fatal(err)

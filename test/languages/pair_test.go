@@ -107,7 +107,7 @@ func crowd(tb testing.TB, seed uint64, n int) []byte {
 	}
 	odd := []float64{0, math.Copysign(0, -1), math.NaN(), math.Copysign(math.NaN(), -1), math.MaxFloat64, -math.MaxFloat64,
 		math.SmallestNonzeroFloat64}
-	for i, skill := 0, b.Attribute("skill"); i < n; i++ {
+	for i, skill := 0, b.Numbers(block.KindAttribute, "skill"); i < n; i++ {
 		switch skill[i] = r.NormFloat64() * 300 * math.Sqrt(float64(n)); r.IntN(8) {
 		case 0:
 			skill[i] = odd[r.IntN(len(odd))]

@@ -53,7 +53,7 @@ func TestOrder(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				skill, _ := r.Attribute("skill")
+				skill, _ := r.Numbers(block.KindAttribute, "skill")
 				if want := line("order skill", matchfn.SortBy(skill), integer); !slices.Contains(probe.printed(), want) {
 					t.Errorf("%d tickets: %v are not printed as %s", n, skill, want)
 				}

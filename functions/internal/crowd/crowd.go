@@ -21,13 +21,14 @@ type Crowd struct {
 	ids     []string // of their players, by number; nil if they are not read
 	size    int
 	late    Queue // by when tickets have waited for the timeout
+	due     Queue // by Next
 	now     float64
 }
 
 // Ticket is what is kept of a ticket.
 type Ticket struct {
 	Value, Created float64
-	// Next is when something may happen to the ticket next: see Queue.
+	// Next is when something may happen to the ticket next: see Due.
 	Next float64
 	Size uint32 // players
 	Here bool
@@ -109,6 +110,34 @@ func (c *Crowd) IDs(number uint32) string {
 		return ""
 	}
 	return c.ids[number]
+}
+
+// Due returns the tickets whose time has come, each once.
+func (c *Crowd) Due() (numbers []uint32) {
+	for {
+		number, ok := c.due.Pop(c.now)
+		if !ok {
+			return numbers
+		}
+		if t := &c.tickets[number]; t.Here && t.Next <= c.now {
+			t.Next = math.Inf(1) // not again
+			numbers = append(numbers, number)
+		}
+	}
+}
+
+// Sooner makes a ticket due at a time, unless it is due before.
+func (c *Crowd) Sooner(number uint32, at float64) {
+	if t := &c.tickets[number]; at < t.Next {
+		t.Next = at
+		c.due.Push(at, number)
+	}
+}
+
+// Never makes all tickets of the list never due.
+func (c *Crowd) Never() {
+	c.due = Queue{}
+	c.Sorted.Up(func(p Entry) { c.tickets[p.Number].Next = math.Inf(1) })
 }
 
 // margin is more than the error of computed times, in milliseconds.
@@ -262,47 +291,22 @@ func (c *Crowd) nearest(at float64, seats *waiting.Seats) (chosen []uint32, scor
 // reaching returns up to n tickets of up to most players on one side of a value whose windows reach it, the nearest
 // first.
 func (c *Crowd) reaching(at float64, n, most int, down bool) (found []Entry) {
-	for i, end := c.Sorted.side(at, down); i != end; {
-		b := &c.Sorted.blocks[i]
-		places := b.entries
-		widest := c.Window(b.oldest)
-		if down {
-			if waiting.Excess(widest, min(places[len(places)-1].Value, at), at) >= 0 {
-				for k := len(places) - 1; k >= 0; k-- {
-					if p := places[k]; p.Value < at && int(p.Size) <= most && waiting.Excess(c.Window(p.Created), p.Value, at) >= 0 {
-						if found = append(found, p); len(found) == n {
-							return found
-						}
-					}
-				}
-			}
-			i--
-			continue
+	skip := func(oldest float64, nearest Entry) bool {
+		return waiting.Excess(c.Window(oldest), nearest.Value, at) < 0
+	}
+	look := func(p Entry) bool {
+		if int(p.Size) <= most && waiting.Excess(c.Window(p.Created), p.Value, at) >= 0 {
+			found = append(found, p)
 		}
-		if waiting.Excess(widest, max(places[0].Value, at), at) >= 0 {
-			for _, p := range places {
-				if p.Value >= at && int(p.Size) <= most && waiting.Excess(c.Window(p.Created), p.Value, at) >= 0 {
-					if found = append(found, p); len(found) == n {
-						return found
-					}
-				}
-			}
-		}
-		i++
+		return len(found) < n
+	}
+	from := Entry{Value: at, Created: math.Inf(-1)}
+	if down {
+		c.Sorted.Below(from, skip, look)
+	} else {
+		c.Sorted.Above(from, skip, look)
 	}
 	return found
-}
-
-// side returns the first block that may have tickets on one side of a value, and the end of the blocks there.
-func (l *Sorted) side(at float64, down bool) (first, end int) {
-	first = l.find(Entry{Value: at, Created: math.Inf(-1)}).block
-	if !down {
-		return first, len(l.blocks)
-	}
-	if first == len(l.blocks) {
-		first--
-	}
-	return first, -1
 }
 
 // longest returns the tickets that have waited longest, also those without the attribute, as far as they find seats.

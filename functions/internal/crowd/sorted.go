@@ -42,15 +42,14 @@ const (
 
 // Load makes a list of n places, which next returns in order.
 func (l *Sorted) Load(n int, next func() Entry) {
-	*l = Sorted{blocks: make([]block, 0, n/loaded+1), size: n}
-	for n > 0 {
-		b := block{entries: make([]Entry, min(loaded, n), most), oldest: math.Inf(1)}
-		for i := range b.entries {
-			b.entries[i] = next()
-			b.oldest = lesser(b.oldest, b.entries[i].Created)
+	*l = Sorted{size: n}
+	var entries [loaded]Entry
+	for ; n > 0; n -= min(loaded, n) {
+		of := entries[:min(loaded, n)]
+		for i := range of {
+			of[i] = next()
 		}
-		l.blocks = append(l.blocks, b)
-		n -= len(b.entries)
+		l.blocks = append(l.blocks, newBlock(of))
 	}
 }
 
@@ -152,24 +151,29 @@ func (l *Sorted) Remove(p Entry) bool {
 	return true
 }
 
-// Below calls f with the tickets before a place, the nearest first, until f returns false. It leaves out
-// some of the tickets that were created after created; with +Inf it has all.
-func (l *Sorted) Below(p Entry, created float64, f func(Entry) bool) {
+// Skip reports whether to leave out a block with a place that is the nearest to where a look begins, whose oldest
+// ticket was created at a time or later.
+type Skip func(oldest float64, nearest Entry) bool
+
+// After leaves out blocks of which all tickets were created after a time.
+func After(created float64) Skip {
+	return func(oldest float64, _ Entry) bool { return oldest > created }
+}
+
+// Below calls f with the tickets before a place, the nearest first, until f returns false. It leaves out the blocks
+// that are skipped; nil skips none.
+func (l *Sorted) Below(p Entry, skip Skip, f func(Entry) bool) {
 	from := l.find(p)
-	at := from.at
-	for i := from.block; i >= 0; i-- {
-		if i == len(l.blocks) {
+	for i := min(from.block, len(l.blocks)-1); i >= 0; i-- {
+		entries := l.blocks[i].entries
+		if i == from.block {
+			entries = entries[:from.at]
+		}
+		if len(entries) == 0 || skip != nil && skip(l.blocks[i].oldest, entries[len(entries)-1]) {
 			continue
 		}
-		b := &l.blocks[i]
-		if i < from.block {
-			at = len(b.entries)
-		}
-		if b.oldest > created {
-			continue
-		}
-		for at--; at >= 0; at-- {
-			if !f(b.entries[at]) {
+		for at := len(entries) - 1; at >= 0; at-- {
+			if !f(entries[at]) {
 				return
 			}
 		}
@@ -177,19 +181,18 @@ func (l *Sorted) Below(p Entry, created float64, f func(Entry) bool) {
 }
 
 // Above is Below for the tickets from a place on.
-func (l *Sorted) Above(p Entry, created float64, f func(Entry) bool) {
+func (l *Sorted) Above(p Entry, skip Skip, f func(Entry) bool) {
 	from := l.find(p)
-	at := from.at
 	for i := from.block; i < len(l.blocks); i++ {
-		b := &l.blocks[i]
-		if i > from.block {
-			at = 0
+		entries := l.blocks[i].entries
+		if i == from.block {
+			entries = entries[from.at:]
 		}
-		if b.oldest > created {
+		if skip != nil && skip(l.blocks[i].oldest, entries[0]) {
 			continue
 		}
-		for ; at < len(b.entries); at++ {
-			if !f(b.entries[at]) {
+		for _, p := range entries {
+			if !f(p) {
 				return
 			}
 		}

@@ -18,9 +18,7 @@ type builder struct {
 	// repairs is how many matches whose teams are too uneven are still repaired. Where all combinations are tried, those
 	// that exchanges make come anyway.
 	repairs int
-	// simple is set if all pruners are spreads in the match whose bounds do not depend on what joins.
-	simple bool
-	free   []uint32 // memory for matches
+	free    []uint32 // memory for matches
 }
 
 // making is the match in the making.
@@ -90,12 +88,7 @@ type scratch struct {
 
 func newBuilder(s *search) *builder {
 	n := len(s.pruners)
-	simple := true
-	for i := range s.pruners {
-		g := &s.pruners[i]
-		simple = simple && g.near != nil && g.scope == rules.InMatch && g.bound.Clock != rules.Newest
-	}
-	return &builder{search: s, simple: simple, making: making{
+	return &builder{search: s, making: making{
 		low: make([]float64, n), high: make([]float64, n), bounds: make([]float64, n), dormant: make([]bool, n),
 		refused:   make([]float64, n),
 		available: make([]int, len(s.roles.names)), left: make([]int, len(s.roles.names)),
@@ -298,16 +291,13 @@ func (b *builder) compatible(t uint32) bool {
 // fit reports whether a ticket may join what was chosen, as the pruners say. team is the tickets of the team that it
 // would join.
 func (b *builder) fit(t uint32, team []uint32) bool {
-	if b.simple {
-		return b.inSpans(t)
-	}
 	for i := range b.pruners {
 		g := &b.pruners[i]
 		if b.dormant[i] {
 			continue
 		}
-		b.work--
 		if g.near == nil {
+			b.work--
 			if b.game != nil {
 				b.work -= len(b.chosen) / 8 // a game may have very many members
 			}

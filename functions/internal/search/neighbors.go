@@ -203,7 +203,7 @@ func (s *search) near(anchor uint32, limit int, amply []int) []uint32 {
 	far := b.far()
 	b.distant = far
 	ups, downs, values, at := s.neighbors.up, s.neighbors.down, s.neighbors.values, s.values[anchor]
-	taken, sorted, level := s.neighbors.taken, s.sorted, b.onlyLevel()
+	taken, sorted := s.neighbors.taken, s.sorted
 	down, up := downs[s.place[anchor]], ups[s.place[anchor]]
 	below, above := math.Inf(1), math.Inf(1)
 	if down >= 0 {
@@ -237,7 +237,7 @@ func (s *search) near(anchor uint32, limit int, amply []int) []uint32 {
 			continue
 		}
 		t := sorted[next]
-		if level != nil && level[t] != 0 && b.mask&^level[t] == 0 || !b.compatibleFast(t) {
+		if !b.compatible(t) {
 			continue
 		}
 		near, end = append(near, t), steps-apart
@@ -272,57 +272,12 @@ func (b *builder) lack(t uint32, amply []int, lacking uint64) uint64 {
 	return lacking
 }
 
-// onlyLevel returns the regions that tickets do not reach, where that is known and nothing else says it, or nil.
-func (b *builder) onlyLevel() []uint64 {
-	if !b.simple || len(b.limits) != 1 {
-		return nil
-	}
-	return b.limits[0].level
-}
-
-// compatibleFast is beside, quickly where there are only spreads and regions to look at.
-func (b *builder) compatibleFast(t uint32) bool {
-	if !b.simple {
-		return b.compatible(t)
-	}
-	if b.masks == nil {
-		return b.inSpans(t)
-	}
-	reached := b.reach(t)
-	if reached&b.mask == 0 || !b.inSpans(t) {
-		return false
-	}
-	b.reached[t] = reached
-	return true
-}
-
 // at returns the ticket at a place, or noTicket.
 func (s *search) at(place int32) uint32 {
 	if place < 0 {
 		return noTicket
 	}
 	return s.sorted[place]
-}
-
-// inSpans reports whether a ticket is within all spreads, if they are all that there is to look at.
-func (b *builder) inSpans(t uint32) bool {
-	for i := range b.pruners {
-		near := b.pruners[i].near
-		low, high := b.low[i], b.high[i]
-		if v := near.low[t]; v < low {
-			low = v
-		}
-		if v := near.high[t]; v > high {
-			high = v
-		}
-		if high-low > b.bounds[i] {
-			if span := rounding.Apart(low, high); span > b.bounds[i] {
-				b.refused[i] = lesser(b.refused[i], span)
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // far returns beyond which distance to the anchor no ticket can be in a match with it.

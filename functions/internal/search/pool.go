@@ -138,21 +138,19 @@ func (c *column) missing(player uint32) bool {
 type interner struct {
 	numbers map[string]uint32
 	texts   []string
-	// recent is the number that came after each one the last time: most players name the same in the same order.
-	recent []uint32
-	last   uint32
 }
 
+// number returns the number of a text, which it gives to a new one.
 func (n *interner) number(text []byte) uint32 {
-	if len(n.recent) > 0 {
-		if next := n.recent[n.last]; next != 0 && n.texts[next] == string(text) {
-			n.last = next
-			return next
-		}
+	if number, ok := n.numbers[string(text)]; ok {
+		return number
 	}
-	number := n.find(text)
-	n.recent[n.last] = number
-	n.last = number
+	if n.numbers == nil {
+		n.numbers, n.texts = map[string]uint32{}, []string{""}
+	}
+	number := uint32(len(n.texts))
+	n.texts = append(n.texts, string(text))
+	n.numbers[n.texts[number]] = number
 	return number
 }
 
@@ -162,20 +160,6 @@ func (n *interner) text(number uint32) string {
 		return ""
 	}
 	return n.texts[number]
-}
-
-// find is number, without what is remembered.
-func (n *interner) find(text []byte) uint32 {
-	if number, ok := n.numbers[string(text)]; ok {
-		return number
-	}
-	if n.numbers == nil {
-		n.numbers, n.texts, n.recent = map[string]uint32{}, []string{""}, []uint32{0}
-	}
-	number := uint32(len(n.texts))
-	n.texts, n.recent = append(n.texts, string(text)), append(n.recent, 0)
-	n.numbers[n.texts[number]] = number
-	return number
 }
 
 // read reads all tickets. Each ticket that the rules can never take is refused.

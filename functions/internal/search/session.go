@@ -180,7 +180,7 @@ func (c *translation) name(name uint32) uint32 {
 		return 0
 	}
 	if c.names[name] == 0 {
-		c.names[name] = c.to.names.find([]byte(c.from.names.texts[name]))
+		c.names[name] = c.to.names.number([]byte(c.from.names.texts[name]))
 	}
 	return c.names[name]
 }

@@ -56,7 +56,7 @@ func (o *proposer) seats(m *search.Match) *seats {
 		for _, t := range team.Tickets {
 			told := o.describer.Players(t)
 			for k, one := range told {
-				seat := search.Seat{Team: o.names.of(o.rules, m, i), Version: version, Values: one.Values}
+				seat := search.Seat{Team: o.team(m, i), Version: version, Values: one.Values}
 				if team.Roles != nil {
 					seat.Role = team.Roles[at]
 				}
@@ -86,7 +86,7 @@ func (o *proposer) create(p matchfn.Proposal, m *search.Match, s *seats, shared 
 		} else {
 			text = append(text, ',')
 		}
-		text = document.Quote(append(text, `{"team":`...), o.names.of(o.rules, m, place.Team))
+		text = document.Quote(append(text, `{"team":`...), o.team(m, place.Team))
 		if place.Role != "" {
 			text = document.Quote(append(text, `,"role":`...), place.Role)
 		}

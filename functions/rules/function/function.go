@@ -48,7 +48,7 @@ func (m *matcher) Match(r *matchfn.Run) error {
 		explained = work / explainShare
 	}
 	found := m.kept.Search(&games.Games, work-explained)
-	p := proposer{run: r, rules: m.rules, kept: m.kept, games: games, names: names{},
+	p := proposer{run: r, rules: m.rules, kept: m.kept, games: games,
 		measures: search.Measures(m.rules), sharing: search.Common(m.rules)}
 	p.mostShared = min(maxAllShared, leastShared+sharedOfTicket*m.kept.Waiting())
 	for i := range found {
@@ -110,7 +110,6 @@ type proposer struct {
 	rules *rules.Rules
 	kept  *search.Session
 	games *games
-	names names
 	// measures are the names of what is measured of each match.
 	measures  []string
 	describer *search.Describer // nil until it is needed
@@ -129,24 +128,15 @@ type proposer struct {
 	text, common []byte
 }
 
-// names are the names of teams, by shape and copy.
-type names map[[2]int]string
-
-// of returns the name of a team of a match.
-func (n names) of(rules *rules.Rules, m *search.Match, team int) string {
-	shape, copied := m.Teams[team].Shape, 1
+// team returns the name of a team of a match.
+func (o *proposer) team(m *search.Match, team int) string {
+	shape, number := m.Teams[team].Shape, 1
 	for _, before := range m.Teams[:team] {
 		if before.Shape == shape {
-			copied++
+			number++
 		}
 	}
-	key := [2]int{shape, copied}
-	name, known := n[key]
-	if !known {
-		name = rules.Teams[shape].Called(copied)
-		n[key] = name
-	}
-	return name
+	return o.rules.Teams[shape].Called(number)
 }
 
 // propose proposes a match, or tickets for a running game. The longest wait has the best score, then the least cost. It
@@ -184,7 +174,7 @@ func (o *proposer) propose(m *search.Match) bool {
 			for _, t := range team.Tickets {
 				o.numbers = append(o.numbers, o.kept.Number(t))
 			}
-			p.Team(o.names.of(o.rules, m, i), o.numbers...)
+			p.Team(o.team(m, i), o.numbers...)
 		}
 	}
 	for i, value := range m.Measures {

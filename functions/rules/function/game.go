@@ -266,7 +266,7 @@ func (o *proposer) join(p matchfn.Proposal, m *search.Match, in *seats, shared [
 				if joining++; joining > 1 {
 					text = append(text, ',')
 				}
-				text = document.Quote(append(text, `{"team":`...), o.names.of(o.rules, m, i))
+				text = document.Quote(append(text, `{"team":`...), o.team(m, i))
 				if team.Roles != nil {
 					text = document.Quote(append(text, `,"role":`...), team.Roles[at])
 				}

@@ -11,11 +11,12 @@ import (
 // AnswerBuilder writes answers into memory that it reuses. Its zero value is ready to use. It does not check its
 // arguments: the runner does.
 type AnswerBuilder struct {
-	proposals []proposal
-	tickets   []uint32 // of proposals other than pairs
-	nonPairs  int      // number of those proposals
-	teams     []team   // added by Team
-	teamOnly  int      // number of proposals whose teams were all added by Team
+	scores  []float64
+	tickets []uint32
+	teams   []uint32 // ends, in tickets
+	// proposals are ends, in teams; empty if each proposal has one team.
+	proposals []uint32
+	empty     bool // whether the latest proposal's only team waits for its tickets
 	parts     []part
 	data      []byte
 	out       []byte
@@ -24,21 +25,6 @@ type AnswerBuilder struct {
 	reasons      []byte // the texts of the explanations
 	columns      []byte // the JSON of Columns
 }
-
-// proposal is a proposal before Finish. Most games are for two tickets, and time for each of them counts in
-// WebAssembly: so both tickets are stored with the score.
-type proposal struct {
-	score float64
-	// first and second are the tickets of a pair. For any other proposal, first is the place of its first ticket in
-	// tickets, and second is noPair.
-	first, second uint32
-}
-
-// noPair is not a ticket number: that would need 2³² tickets.
-const noPair = math.MaxUint32
-
-// team is a team that Team added, with the place of its first ticket in tickets.
-type team struct{ proposal, start uint32 }
 
 // part is one record of the section of parts, as the format defines it.
 type part struct {
@@ -52,56 +38,46 @@ type part struct {
 
 // Reset discards all proposals.
 func (b *AnswerBuilder) Reset() {
-	b.proposals, b.tickets, b.nonPairs, b.teams, b.teamOnly = b.proposals[:0], b.tickets[:0], 0, b.teams[:0], 0
+	b.scores, b.tickets, b.teams, b.proposals = b.scores[:0], b.tickets[:0], b.teams[:0], b.proposals[:0]
 	b.parts, b.data = b.parts[:0], b.data[:0]
 	b.explanations, b.reasons, b.columns = b.explanations[:0], b.reasons[:0], nil
 }
 
 // Len returns the number of proposals.
-func (b *AnswerBuilder) Len() int { return len(b.proposals) }
+func (b *AnswerBuilder) Len() int { return len(b.scores) }
 
 // Propose begins a proposal and returns its number, from 0. Its tickets, if any, are its first team.
-//
-// It is small enough to be inlined: in WebAssembly the call would take longer than the work.
 func (b *AnswerBuilder) Propose(score float64, tickets ...uint32) int {
-	p := proposal{score, uint32(len(b.tickets)), noPair}
-	if len(tickets) == 2 {
-		p.first, p.second = tickets[0], tickets[1]
+	b.tickets = append(b.tickets, tickets...)
+	b.teams = append(b.teams, uint32(len(b.tickets)))
+	b.scores, b.empty = append(b.scores, score), len(tickets) == 0
+	if len(b.proposals) > 0 {
+		b.proposals = append(b.proposals, uint32(len(b.teams)))
 	}
-	if p.second == noPair {
-		b.tickets = append(b.tickets, tickets...)
-		b.nonPairs++
-	}
-	b.proposals = append(b.proposals, p)
-	return len(b.proposals) - 1
+	return len(b.scores) - 1
 }
 
 // Team adds a team to the latest proposal and returns its number within the proposal, from 0. Without a proposal it
 // does nothing.
 func (b *AnswerBuilder) Team(tickets ...uint32) int {
-	latest := len(b.proposals) - 1
+	latest := len(b.scores) - 1
 	if latest < 0 {
 		return 0
 	}
-	p := &b.proposals[latest]
-	if x, y := p.first, p.second; y != noPair { // no longer a pair
-		p.first, p.second = uint32(len(b.tickets)), noPair
-		b.tickets = append(b.tickets, x, y)
-		b.nonPairs++
-	}
-	first := uint32(len(b.tickets)) // the begin of the first team that Team added
-	number := 0
-	for ; number < len(b.teams) && b.teams[len(b.teams)-1-number].proposal == uint32(latest); number++ {
-		first = b.teams[len(b.teams)-1-number].start
-	}
-	if p.first < first {
-		number++ // the first team was added by Propose
-	} else if number == 0 {
-		b.teamOnly++
-	}
-	b.teams = append(b.teams, team{uint32(latest), uint32(len(b.tickets))})
 	b.tickets = append(b.tickets, tickets...)
-	return number
+	if b.empty {
+		b.empty, b.teams[len(b.teams)-1] = false, uint32(len(b.tickets))
+		return 0
+	}
+	for i := len(b.proposals); i <= latest; i++ { // each had one team so far
+		b.proposals = append(b.proposals, uint32(i+1))
+	}
+	b.teams = append(b.teams, uint32(len(b.tickets)))
+	b.proposals[latest]++
+	if latest == 0 {
+		return len(b.teams) - 1
+	}
+	return len(b.teams) - 1 - int(b.proposals[latest-1])
 }
 
 // Set adds a part to a proposal. The last of several values counts.
@@ -135,91 +111,18 @@ func (b *AnswerBuilder) Fail(text string) []byte {
 	if text == "" {
 		text = "failed without saying why"
 	}
-	copy(b.layout([kindCount]int{kindError: len(text)})[kindError], text)
-	return b.out
+	return b.layout([kindCount][]byte{kindError: []byte(text)})
 }
 
 // Finish returns the answer. It is valid until the next call of Fail or Finish.
 func (b *AnswerBuilder) Finish() []byte {
 	b.sortParts()
-	n := len(b.proposals)
-	size := [kindCount]int{
-		kindTeams:   4 * (n + len(b.teams) - b.teamOnly),
-		kindTickets: 4 * (2*(n-b.nonPairs) + len(b.tickets)),
-		kindScores:  8 * n, kindParts: partSize * len(b.parts), kindData: len(b.data),
-		kindExplanations: explanationSize * len(b.explanations), kindReasons: len(b.reasons),
-		kindColumns: len(b.columns),
+	sections := [kindCount][]byte{
+		kindTeams: bytesOf(b.teams), kindProposals: bytesOf(b.proposals), kindTickets: bytesOf(b.tickets),
+		kindScores: bytesOf(b.scores), kindParts: bytesOf(b.parts), kindData: b.data,
+		kindExplanations: bytesOf(b.explanations), kindReasons: b.reasons, kindColumns: b.columns,
 	}
-	if len(b.teams) > b.teamOnly {
-		size[kindProposals] = 4 * n
-	}
-	areas := b.layout(size)
-	teams, tickets := column[uint32](areas[kindTeams]), column[uint32](areas[kindTickets])
-	scores := column[float64](areas[kindScores])
-	if b.nonPairs == 0 {
-		writePairs(b.proposals, teams, tickets, scores)
-	} else {
-		b.writeProposals(teams, column[uint32](areas[kindProposals]), tickets)
-		for i, p := range b.proposals {
-			scores[i] = p.score
-		}
-	}
-	copy(areas[kindParts], bytesOf(b.parts))
-	copy(areas[kindData], b.data)
-	copy(areas[kindExplanations], bytesOf(b.explanations))
-	copy(areas[kindReasons], b.reasons)
-	copy(areas[kindColumns], b.columns)
-	return b.out
-}
-
-// writePairs writes the columns of proposals that are all pairs.
-func writePairs(pairs []proposal, ends, tickets []uint32, scores []float64) {
-	end := uint32(0)
-	for len(pairs) >= 4 && len(ends) >= 4 && len(tickets) >= 8 && len(scores) >= 4 {
-		p, e, t, s := (*[4]proposal)(pairs), (*[4]uint32)(ends), (*[8]uint32)(tickets), (*[4]float64)(scores)
-		e[0], e[1], e[2], e[3] = end+2, end+4, end+6, end+8
-		t[0], t[1], t[2], t[3] = p[0].first, p[0].second, p[1].first, p[1].second
-		t[4], t[5], t[6], t[7] = p[2].first, p[2].second, p[3].first, p[3].second
-		s[0], s[1], s[2], s[3] = p[0].score, p[1].score, p[2].score, p[3].score
-		end += 8
-		pairs, ends, tickets, scores = pairs[4:], ends[4:], tickets[8:], scores[4:]
-	}
-	for i, p := range pairs {
-		end += 2
-		ends[i], tickets[2*i], tickets[2*i+1], scores[i] = end, p.first, p.second, p.score
-	}
-}
-
-// writeProposals writes the columns of any proposals. ends is empty if each has one team. It writes from the last to
-// the first: the builder has the places where teams begin, which are the ends of the teams before.
-func (b *AnswerBuilder) writeProposals(teams, ends, tickets []uint32) {
-	added, rest := b.teams, b.tickets
-	writeTeam := func(start uint32) { // whose tickets are rest[start:]
-		n := len(tickets) - copy(tickets[len(tickets)-len(rest[start:]):], rest[start:])
-		teams[len(teams)-1] = uint32(len(tickets))
-		teams, tickets, rest = teams[:len(teams)-1], tickets[:n], rest[:start]
-	}
-	for i, p := range slices.Backward(b.proposals) {
-		if len(ends) > 0 {
-			ends[i] = uint32(len(teams))
-		}
-		if p.second != noPair {
-			n := len(tickets) - 2
-			tickets[n], tickets[n+1] = p.first, p.second
-			teams[len(teams)-1] = uint32(n + 2)
-			teams, tickets = teams[:len(teams)-1], tickets[:n]
-			continue
-		}
-		first := true // the team of Propose is not empty
-		for n := len(added) - 1; n >= 0 && added[n].proposal == uint32(i); n-- {
-			writeTeam(added[n].start)
-			added = added[:n]
-			first = int(p.first) < len(rest)
-		}
-		if first {
-			writeTeam(p.first)
-		}
-	}
+	return b.layout(sections)
 }
 
 // sortParts sorts the parts as the format requires, and keeps the last of the parts with the same proposal, field,
@@ -260,13 +163,12 @@ func (b *AnswerBuilder) sortParts() {
 	b.parts = kept
 }
 
-// layout begins an answer with sections of these sizes, by kind, and returns their bytes. It leaves out sections of
-// size 0.
-func (b *AnswerBuilder) layout(sizes [kindCount]int) (areas [kindCount][]byte) {
+// layout writes an answer of these sections, by kind. It leaves out the ones of size 0.
+func (b *AnswerBuilder) layout(sections [kindCount][]byte) []byte {
 	table, count := headerSize, 0
-	for _, size := range sizes {
-		table += align8(size)
-		count += min(size, 1)
+	for _, section := range sections {
+		table += align8(len(section))
+		count += min(len(section), 1)
 	}
 	total := table + count*entrySize
 	if cap(b.out) < total {
@@ -274,16 +176,13 @@ func (b *AnswerBuilder) layout(sizes [kindCount]int) (areas [kindCount][]byte) {
 	}
 	b.out = b.out[:total]
 	start, entry := headerSize, b.out[table:]
-	for kind, size := range sizes {
-		if size == 0 {
-			continue
+	for kind, section := range sections {
+		if size := len(section); size > 0 {
+			putEntry(entry, uint32(kind), 0, 0, start, size)
+			clear(b.out[start+copy(b.out[start:], section) : start+align8(size)])
+			start, entry = start+align8(size), entry[entrySize:]
 		}
-		putEntry(entry, uint32(kind), 0, 0, start, size)
-		end := start + align8(size)
-		clear(b.out[start+size : end])
-		areas[kind] = b.out[start : start+size]
-		start, entry = end, entry[entrySize:]
 	}
 	putHeader(b.out, answerMagic, table, count)
-	return areas
+	return b.out
 }

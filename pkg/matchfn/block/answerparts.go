@@ -1,15 +1,18 @@
+//go:build !wasip1
+
 package block
 
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"math"
 	"unicode"
 	"unicode/utf8"
 
 	"matchmaker.dev/pkg/matchfn/internal/message"
-	"matchmaker.dev/pkg/matchfn/internal/scan"
+	"matchmaker.dev/pkg/matchfn/rules/document"
 )
 
 // partChecker checks the parts of one proposal, in order.
@@ -103,7 +106,7 @@ func (c *partChecker) checkValue(q part, name, value []byte) error {
 		if len(value) > MaxValue {
 			return message.Errorf("has %d bytes of at most %d", len(value), MaxValue)
 		}
-		return scan.Object(value)
+		return checkObject(value)
 	case FieldBackfillCreate, FieldBackfillUpdate:
 		if c.backfill {
 			return errors.New("creates and updates a backfill ticket")
@@ -126,6 +129,35 @@ func (c *partChecker) checkValue(q part, name, value []byte) error {
 		return checkMeasure(name, value)
 	}
 	return errors.New("is not known")
+}
+
+// checkObject checks that a value is one JSON object in UTF-8 that is not nested too deep.
+func checkObject(value []byte) error {
+	switch {
+	case !utf8.Valid(value):
+		return errors.New("is not UTF-8")
+	case !json.Valid(value):
+		return message.Errorf("is no JSON: %s", json.Unmarshal(value, new(any)))
+	case document.First(value)[0] != '{':
+		return errors.New("is not an object")
+	}
+	depth, quoted := 0, false
+	for i := 0; i < len(value); i++ {
+		switch c := value[i]; {
+		case c == '\\': // in a string
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			if depth++; depth > document.MaxDepth {
+				return message.Errorf("is nested more than %d deep", document.MaxDepth)
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return nil
 }
 
 func checkText(text []byte, limit int) error {

@@ -73,18 +73,3 @@ func TestBaseThatCannotBeIsRefused(t *testing.T) {
 		})
 	}
 }
-
-func TestManifestSaysThatAFunctionWorksOnChanges(t *testing.T) {
-	for text, want := range map[string]bool{
-		`{"attributes":["a"],"changes":true}`: true, `{"attributes":["a"],"changes":false}`: false, `{"attributes":["a"]}`: false,
-		`{"changes":"later"}`: false,
-	} {
-		m, err := block.ParseManifest([]byte(text))
-		if err != nil || m.Changes != want {
-			t.Errorf("%s: %v, %v", text, m.Changes, err)
-		}
-		if again, err := block.ParseManifest(m.JSON()); err != nil || again.Changes != want {
-			t.Errorf("%s: written as %s", text, m.JSON())
-		}
-	}
-}

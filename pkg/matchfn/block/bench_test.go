@@ -19,9 +19,9 @@ func encode(b *block.RequestBuilder, column []float64, slots []uint32) ([]byte, 
 	}
 	gather(b.Created())
 	for _, name := range [...]string{"level", "ping", "region", "skill"} {
-		gather(b.Attribute(name))
+		gather(b.Numbers(block.KindAttribute, name))
 	}
-	pool := b.Pool("all", len(slots))
+	pool := b.Members(block.KindPool, "all", len(slots))
 	for i := range pool {
 		pool[i] = uint32(i)
 	}

@@ -64,15 +64,15 @@ const (
 	kindConfig
 	kindCreated
 	kindWait
-	kindAttribute
-	kindProperty
-	kindPool
-	kindBackfillCreated
+	KindAttribute
+	KindProperty
+	KindPool
+	KindBackfillCreated
 	kindBackfillVersion
-	kindBackfillConnection
-	kindBackfillAttribute
-	kindBackfillProperty
-	kindBackfillPool
+	KindBackfillConnection
+	KindBackfillAttribute
+	KindBackfillProperty
+	KindBackfillPool
 )
 
 // The kinds of sections of a request about tickets that the function keeps.

@@ -1,7 +1,6 @@
 package block_test
 
 import (
-	"iter"
 	"math"
 	"strconv"
 
@@ -84,9 +83,9 @@ func describeRequest(b []byte) requestDescription {
 		Config: string(r.Config), Created: nullable(r.Created), Wait: nullable(r.Wait),
 		Columns: &columnsDescription{
 			Count:      r.Tickets,
-			Attributes: attributes(r.Attributes(), r.Attribute),
-			Properties: properties(r.Properties(), r.Property),
-			Pools:      pools(r.Pools(), r.Pool),
+			Attributes: attributes(r, block.KindAttribute),
+			Properties: properties(r, block.KindProperty),
+			Pools:      pools(r, block.KindPool),
 		},
 		LeftOutAttributes: r.LeftOutAttributes, LeftOutProperties: r.LeftOutProperties,
 	}
@@ -95,10 +94,10 @@ func describeRequest(b []byte) requestDescription {
 		d.Backfills = &columnsDescription{
 			Count:      r.Backfills,
 			Created:    nullable(r.BackfillCreated),
-			Connection: present(r.BackfillConnection()),
-			Attributes: attributes(r.BackfillAttributes(), r.BackfillAttribute),
-			Properties: properties(r.BackfillProperties(), r.BackfillProperty),
-			Pools:      pools(r.BackfillPools(), r.BackfillPool),
+			Connection: connections(r),
+			Attributes: attributes(r, block.KindBackfillAttribute),
+			Properties: properties(r, block.KindBackfillProperty),
+			Pools:      pools(r, block.KindBackfillPool),
 		}
 		for _, v := range r.BackfillVersion {
 			d.Backfills.Version = append(d.Backfills.Version, strconv.FormatInt(v, 10))
@@ -108,11 +107,11 @@ func describeRequest(b []byte) requestDescription {
 }
 
 func describePlayers(r *block.Request) *playersDescription {
-	ids, hasIDs := r.PlayerIDs()
+	ids, hasIDs := r.Values(block.KindPlayerID, "")
 	d := &playersDescription{
 		Starts: r.PlayerStarts, IDs: present(ids),
-		Attributes: attributes(r.PlayerAttributes(), r.PlayerAttribute),
-		Properties: properties(r.PlayerProperties(), r.PlayerProperty),
+		Attributes: attributes(r, block.KindPlayerAttribute),
+		Properties: properties(r, block.KindPlayerProperty),
 	}
 	for _, h := range r.PlayerHandles {
 		d.Handles = append(d.Handles, strconv.FormatUint(h, 10))
@@ -130,12 +129,12 @@ func describeRoster(r *block.Request) *rosterDescription {
 	if r.BackfillPlayerStarts == nil {
 		return nil
 	}
-	ids, _ := r.BackfillPlayerIDs()
-	teams, _ := r.BackfillPlayerTeams()
-	roles, _ := r.BackfillPlayerRoles()
+	ids, _ := r.Values(block.KindBackfillPlayerID, "")
+	teams, _ := r.Values(block.KindBackfillPlayerTeam, "")
+	roles, _ := r.Values(block.KindBackfillPlayerRole, "")
 	d := &rosterDescription{
 		Starts: r.BackfillPlayerStarts, IDs: present(ids), Teams: present(teams), Roles: present(roles),
-		Attributes: attributes(r.BackfillPlayerAttributes(), r.BackfillPlayerAttribute), Barred: r.BackfillBarred,
+		Attributes: attributes(r, block.KindBackfillPlayerAttribute), Barred: r.BackfillBarred,
 	}
 	for _, h := range r.BackfillPlayerHandles {
 		d.Handles = append(d.Handles, strconv.FormatUint(h, 10))
@@ -143,28 +142,33 @@ func describeRoster(r *block.Request) *rosterDescription {
 	return d
 }
 
-func attributes(names iter.Seq[string], get func(string) ([]float64, bool)) (out []namedColumn[*float64]) {
-	for name := range names {
-		values, _ := get(name)
+func attributes(r *block.Request, kind uint32) (out []namedColumn[*float64]) {
+	for name := range r.Names(kind) {
+		values, _ := r.Numbers(kind, name)
 		out = append(out, namedColumn[*float64]{name, nullable(values)})
 	}
 	return out
 }
 
-func properties(names iter.Seq[string], get func(string) (block.Values, bool)) (out []namedColumn[[]byte]) {
-	for name := range names {
-		values, _ := get(name)
+func properties(r *block.Request, kind uint32) (out []namedColumn[[]byte]) {
+	for name := range r.Names(kind) {
+		values, _ := r.Values(kind, name)
 		out = append(out, namedColumn[[]byte]{name, present(values)})
 	}
 	return out
 }
 
-func pools(names iter.Seq[string], get func(string) ([]uint32, bool)) (out []namedColumn[uint32]) {
-	for name := range names {
-		values, _ := get(name)
+func pools(r *block.Request, kind uint32) (out []namedColumn[uint32]) {
+	for name := range r.Names(kind) {
+		values, _ := r.Members(kind, name)
 		out = append(out, namedColumn[uint32]{name, values})
 	}
 	return out
+}
+
+func connections(r *block.Request) [][]byte {
+	values, _ := r.Values(block.KindBackfillConnection, "")
+	return present(values)
 }
 
 func nullable(values []float64) []*float64 {
@@ -290,4 +294,9 @@ func (d *proposalDescription) extras(e *block.Extras) {
 	for _, p := range e.Backfill.Properties {
 		d.Backfill.Properties[p.Name] = append([]byte{}, p.Value...)
 	}
+}
+
+func connectionOf(r *block.Request, backfill int) ([]byte, bool) {
+	values, _ := r.Values(block.KindBackfillConnection, "")
+	return values.At(backfill)
 }

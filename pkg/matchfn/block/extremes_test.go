@@ -41,24 +41,24 @@ func extremeRequest(t *testing.T) []byte {
 	b.Start(block.Meta{Now: math.MaxInt64, Seed: math.MaxUint64, Budget: math.MaxUint32, Tickets: len(ends), Backfills: 3})
 	b.Config([]byte(nested))
 	copy(b.Created(), []float64{0, 1, 4_102_444_800_000, 1<<53 - 1, 0.5, 9e15})
-	copy(b.Attribute(" "), ends)
-	nobody := b.Attribute("nobody has it")
+	copy(b.Numbers(block.KindAttribute, " "), ends)
+	nobody := b.Numbers(block.KindAttribute, "nobody has it")
 	for i := range nobody {
 		nobody[i] = math.NaN()
 	}
-	copy(b.Attribute(longest), ends)
+	copy(b.Numbers(block.KindAttribute, longest), ends)
 	values := [][]byte{octets, {}, nil, {0}, []byte(longest), bytes.Repeat([]byte{255}, 1000)}
-	b.Property(longest, func(i int) ([]byte, bool) { return values[i], i != 2 })
-	b.Property("nobody has it", func(int) ([]byte, bool) { return nil, false })
-	copy(b.Pool(longest, len(ends)), []uint32{0, 1, 2, 3, 4, 5})
-	b.Pool("nobody is in it", 0)
-	copy(b.BackfillCreated(), []float64{0, 1, 4_102_444_800_000})
+	b.Values(block.KindProperty, longest, func(i int) ([]byte, bool) { return values[i], i != 2 })
+	b.Values(block.KindProperty, "nobody has it", func(int) ([]byte, bool) { return nil, false })
+	copy(b.Members(block.KindPool, longest, len(ends)), []uint32{0, 1, 2, 3, 4, 5})
+	b.Members(block.KindPool, "nobody is in it", 0)
+	copy(b.Numbers(block.KindBackfillCreated, ""), []float64{0, 1, 4_102_444_800_000})
 	copy(b.BackfillVersion(), []int64{math.MaxInt64, math.MinInt64, 0})
-	b.BackfillConnection(
+	b.Values(block.KindBackfillConnection, "",
 		func(i int) ([]byte, bool) { return []byte([]string{"", longest, "[2001:db8::1]:65535"}[i]), i != 0 })
-	copy(b.BackfillAttribute(longest), ends)
-	b.BackfillProperty(longest, func(i int) ([]byte, bool) { return values[i], i != 2 })
-	copy(b.BackfillPool(longest, 1), []uint32{2})
+	copy(b.Numbers(block.KindBackfillAttribute, longest), ends)
+	b.Values(block.KindBackfillProperty, longest, func(i int) ([]byte, bool) { return values[i], i != 2 })
+	copy(b.Members(block.KindBackfillPool, longest, 1), []uint32{2})
 	request, err := b.Finish()
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,7 @@
 package block_test
 
 import (
-	"bytes"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,26 +15,40 @@ var manifests = []struct {
 	want block.Manifest
 	err  string
 }{
-	{json: ``, want: block.Manifest{EveryAttribute: true, EveryProperty: true}},
-	{json: `{}`, want: block.Manifest{EveryAttribute: true, EveryProperty: true}},
-	{json: `{"attributes":[]}`, want: block.Manifest{EveryProperty: true}},
+	{json: `{}`, want: block.Manifest{}},
+	{json: `{"attributes":null,"later":{"x":1}}`, want: block.Manifest{}},
+	{json: `{"attributes":[]}`, want: block.Manifest{Attributes: []string{}}},
 	{
-		json: `{"attributes":["skill","a","skill"],"properties":["é\u0000"]}`,
-		want: block.Manifest{Attributes: []string{"a", "skill"}, Properties: []string{"é\x00"}},
+		json: `{"attributes":["skill","a"],"properties":["é\u0000"],"changes":true,"columns":true}`,
+		want: block.Manifest{
+			Attributes: []string{"skill", "a"}, Properties: []string{"é\x00"}, Changes: true, Columns: true,
+		},
 	},
 	{
 		json: `{"attributes":[],"attributeSettings":["teams.by","attribute"],"propertySettings":["map"]}`,
-		want: block.Manifest{AttributeSettings: []string{"attribute", "teams.by"}, PropertySettings: []string{"map"}},
+		want: block.Manifest{Attributes: []string{}, AttributeSettings: []string{"teams.by", "attribute"},
+			PropertySettings: []string{"map"}},
 	},
-	{json: `{"attributeSettings":[]}`, want: block.Manifest{EveryProperty: true}},
-	{json: `{"attributeSettings":{"a":1}}`, err: "manifest: attributeSettings is not a list"},
-	{json: `{"propertySettings":[""]}`, err: "manifest: propertySettings holds a name that is not 1 to 256 bytes long"},
-	{json: `{"later":{"x":1},"properties":[]}`, want: block.Manifest{EveryAttribute: true}},
-	{json: `[]`, err: "manifest: is not an object"},
-	{json: `{"attributes":"skill"}`, err: "manifest: attributes is not a list"},
-	{json: `{"attributes":null}`, err: "manifest: attributes is not a list"},
-	{json: `{"properties":["a",1]}`, err: "manifest: properties holds something that is not a string"},
-	{json: `{"properties":[""]}`, err: "manifest: properties holds a name that is not 1 to 256 bytes long"},
+	{json: `{"attributeSettings":[]}`, want: block.Manifest{AttributeSettings: []string{}}},
+	{json: `{"players":null}`, want: block.Manifest{}},
+	{
+		json: `{"players":{"attributes":["role"],"attributeSettings":["by"],"properties":["name"],"propertySettings":["p"],` +
+			`"idSettings":["refill"],"handles":true,"ids":true,"backfills":true,"later":[1]}}`,
+		want: block.Manifest{Players: &block.PlayerManifest{
+			Attributes: []string{"role"}, AttributeSettings: []string{"by"}, Properties: []string{"name"},
+			PropertySettings: []string{"p"}, IDSettings: []string{"refill"}, Handles: true, IDs: true, Backfills: true,
+		}},
+	},
+	{json: `["skill"]`, err: "a JSON object is expected, got: array"},
+	{json: `skill`, err: "it is no JSON: invalid character 's' looking for beginning of value"},
+	{json: `{"attributeSettings":{"a":1}}`, err: "attributeSettings: a list of names is expected, got: object"},
+	{json: `{"attributes":"skill"}`, err: "attributes: a list of names is expected, got: string"},
+	{json: `{"properties":["a",1]}`, err: "properties: a list of names is expected, got: number"},
+	{json: `{"properties":[""]}`, err: "properties[0] is empty"},
+	{json: `{"players":{"attributeSettings":["",""]}}`, err: "players.attributeSettings[0] is empty"},
+	{json: `{"players":[1]}`, err: "players: an object is expected, got: array"},
+	{json: `{"players":{"attributes":"x"}}`, err: "players.attributes: a list of names is expected, got: string"},
+	{json: `{"changes":1}`, err: "changes: true or false is expected, got: number"},
 }
 
 func TestManifestIsParsedAndWritten(t *testing.T) {
@@ -47,40 +61,37 @@ func TestManifestIsParsedAndWritten(t *testing.T) {
 		if text != c.err {
 			t.Errorf("%s: error %q, want %q", c.json, text, c.err)
 		}
-		if got.EveryAttribute != c.want.EveryAttribute || got.EveryProperty != c.want.EveryProperty ||
-			!slices.Equal(got.Attributes, c.want.Attributes) || !slices.Equal(got.Properties, c.want.Properties) ||
-			!slices.Equal(got.AttributeSettings, c.want.AttributeSettings) ||
-			!slices.Equal(got.PropertySettings, c.want.PropertySettings) {
+		if c.err != "" {
+			continue
+		}
+		if !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %+v, want %+v", c.json, got, c.want)
 		}
-		again, err := block.ParseManifest(got.JSON())
-		if c.err == "" && (err != nil || !bytes.Equal(again.JSON(), got.JSON())) {
+		if again, err := block.ParseManifest(got.JSON()); err != nil || !reflect.DeepEqual(again, got) {
 			t.Errorf("%s: %s is read as %+v, %v", c.json, got.JSON(), again, err)
 		}
-	}
-	if _, err := block.ParseManifest(make([]byte, block.MaxManifest+1)); err == nil ||
-		err.Error() != "manifest: 65537 bytes are more than 65536" {
-		t.Error(err)
 	}
 }
 
 func TestManifestOfTooManyNamesIsRefused(t *testing.T) {
-	names := make([]string, 9_000)
+	names := make([]string, block.MaxNames+1)
 	for i := range names {
-		names[i] = strconv.FormatInt(int64(i), 36)
+		names[i] = strconv.Itoa(i)
 	}
-	for member, m := range map[string]block.Manifest{
-		"attributes names 9000 attributes":      {Attributes: names, EveryProperty: true},
-		"attributeSettings names 9000 settings": {AttributeSettings: names, EveryProperty: true},
-		"properties names 9000 properties":      {EveryAttribute: true, Properties: names},
-		"propertySettings names 9000 settings":  {EveryAttribute: true, PropertySettings: names},
+	long := []string{strings.Repeat("x", block.MaxText+1)}
+	const many = " has 257 names, at most 256 are allowed: name only what the function reads"
+	for want, m := range map[string]block.Manifest{
+		"attributes" + many: {Attributes: names}, "attributeSettings" + many: {AttributeSettings: names},
+		"properties" + many: {Properties: names}, "propertySettings" + many: {PropertySettings: names},
+		"players.properties" + many: {Players: &block.PlayerManifest{Properties: names}},
+		"players.attributes[0] has 257 bytes, at most 256 are allowed": {
+			Players: &block.PlayerManifest{Attributes: long}},
 	} {
-		_, err := block.ParseManifest(m.JSON())
-		if err == nil || err.Error() != "manifest: "+member+", at most 256 are allowed: name those that the function reads" {
-			t.Error(err)
+		if err := m.Check(); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	if _, err := block.ParseManifest(block.Manifest{Attributes: names[:256], Properties: names[:256]}.JSON()); err != nil {
+	if err := (&block.Manifest{Attributes: names[:256], Properties: names[:256]}).Check(); err != nil {
 		t.Error(err)
 	}
 }
@@ -96,7 +107,7 @@ func TestNamedFindsTheNamesThatSettingsHave(t *testing.T) {
 		{`{"attribute":7}`, "attribute", nil},
 		{`{"attribute":{"a":"b"}}`, "attribute", nil},
 		{`{"attribute":["a",["b"]]}`, "attribute", []string{"a"}},
-		{`{"values":{"mode":"string","best":{"from":"skill"},"mode":7}}`, "values.@", []string{"best", "mode"}},
+		{`{"values":{"mode":"string","best":{"from":"skill"}}}`, "values.@", []string{"best", "mode"}},
 		{`{"values":{"mode":"string","best":{"from":"skill"}}}`, "values.*.from", []string{"skill"}},
 		{`{"values":[{"name":"a"},[],{"name":["b","c"]},{"name":null}]}`, "values.*.name", []string{"a", "b", "c"}},
 		{`{"values":["a"],"@":"b"}`, "values.@", nil},

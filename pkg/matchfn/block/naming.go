@@ -1,7 +1,5 @@
 package block
 
-import "matchmaker.dev/pkg/matchfn/internal/message"
-
 // kindNaming is the section of a request that asks only which columns the function reads with the settings.
 const kindNaming = 27
 
@@ -19,8 +17,12 @@ type Columns struct {
 // With returns the manifest with the columns, as if it named them.
 func (m Manifest) With(c Columns) Manifest {
 	add := func(to *[]string, names []string) { *to = append((*to)[:len(*to):len(*to)], names...) }
-	add(&m.Attributes, c.Attributes)
-	add(&m.Properties, c.Properties)
+	if !m.EveryAttribute() {
+		add(&m.Attributes, c.Attributes)
+	}
+	if !m.EveryProperty() {
+		add(&m.Properties, c.Properties)
+	}
 	if m.Players != nil {
 		p := *m.Players
 		add(&p.Attributes, c.PlayerAttributes)
@@ -36,26 +38,8 @@ func (b *RequestBuilder) Naming() { b.column(kindNaming, "", 0) }
 
 // Columns adds the columns that the function reads with the settings of a request that asks for them.
 func (b *AnswerBuilder) Columns(c Columns) {
-	b.columns = Manifest{Attributes: c.Attributes, Properties: c.Properties, Players: &PlayerManifest{
+	m := Manifest{Attributes: c.Attributes, Properties: c.Properties, Players: &PlayerManifest{
 		Attributes: c.PlayerAttributes, Properties: c.PlayerProperties, IDs: c.PlayerIDs,
-	}}.JSON()
-}
-
-// Columns returns the columns that an answer names. The names are checked, sorted and unique.
-func (a *Answer) Columns() (Columns, error) {
-	if len(a.columns) == 0 {
-		return Columns{}, nil
-	}
-	if n := len(a.columns); n > MaxColumns {
-		return Columns{}, message.Errorf("answer: columns: %d bytes are more than %d", n, MaxColumns)
-	}
-	m, err := parseManifest(a.columns)
-	if err != nil {
-		return Columns{}, message.Errorf("answer: columns: %s", err)
-	}
-	c := Columns{Attributes: m.Attributes, Properties: m.Properties}
-	if p := m.Players; p != nil {
-		c.PlayerAttributes, c.PlayerProperties, c.PlayerIDs = p.Attributes, p.Properties, p.IDs
-	}
-	return c, nil
+	}}
+	b.columns = m.JSON()
 }

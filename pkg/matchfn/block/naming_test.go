@@ -8,7 +8,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/block"
 )
 
-// A request may ask for nothing but columns, and the answer has them, sorted and each once.
+// A request may ask for nothing but columns, and the answer has them.
 func TestFunctionsNameColumns(t *testing.T) {
 	var b block.RequestBuilder
 	b.Start(block.Meta{Now: 1})
@@ -24,14 +24,14 @@ func TestFunctionsNameColumns(t *testing.T) {
 	}
 	var answer block.AnswerBuilder
 	answer.Columns(block.Columns{
-		Attributes: []string{"b", "a", "b"}, PlayerProperties: []string{"é\x00"}, PlayerIDs: true,
+		Attributes: []string{"b", "a"}, PlayerProperties: []string{"é\x00"}, PlayerIDs: true,
 	})
 	read, err := block.ParseAnswer(answer.Finish(), 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, err := read.Columns()
-	want := block.Columns{Attributes: []string{"a", "b"}, Properties: []string{}, PlayerProperties: []string{"é\x00"},
+	want := block.Columns{Attributes: []string{"b", "a"}, PlayerProperties: []string{"é\x00"},
 		PlayerIDs: true}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v", got, err)
@@ -48,13 +48,12 @@ func TestFunctionsNameColumns(t *testing.T) {
 // What a function names is checked.
 func TestColumnsAreChecked(t *testing.T) {
 	for text, want := range map[string]string{
-		`[]`:                              "answer: columns: manifest: ",
-		`{"attributes":["a"`:              "answer: columns: manifest: ",
-		`{"attributes":"a"}`:              "attributes is not a list",
-		`{"properties":[1]}`:              "holds something that is not a string",
-		`{"properties":[""]}`:             "holds a name that is not 1 to 256 bytes long",
-		"{\"properties\":[\"\xff\"]}":     "answer: columns: manifest: ",
-		`{"players":{"attributes":[{}]}}`: "players.attributes holds something that is not a string",
+		`[]`:                              "answer: columns: a JSON object is expected",
+		`{"attributes":["a"`:              "answer: columns: it is no JSON: ",
+		`{"attributes":"a"}`:              "attributes: a list of names is expected",
+		`{"properties":[1]}`:              "a list of names is expected",
+		`{"properties":[""]}`:             "properties[0] is empty",
+		`{"players":{"attributes":[{}]}}`: "players.attributes: a list of names is expected",
 		`{"x":"` + strings.Repeat("x", block.MaxColumns) + `"}`: "bytes are more than 262144",
 	} {
 		read, err := block.ParseAnswer(answer(raw{10, "", []byte(text)}), 0, 0)
@@ -67,18 +66,5 @@ func TestColumnsAreChecked(t *testing.T) {
 	}
 	if _, err := block.ParseAnswer(answer(raw{10, "", nil}, raw{10, "", nil}), 0, 0); err == nil {
 		t.Error("columns may be there twice")
-	}
-}
-
-// A manifest says whether its function names columns.
-func TestManifestSaysThatColumnsAreNamed(t *testing.T) {
-	for text, want := range map[string]bool{`{"columns":true}`: true, `{"columns":1}`: false, `{}`: false} {
-		m, err := block.ParseManifest([]byte(text))
-		if err != nil || m.Columns != want {
-			t.Errorf("%s: %t, %v", text, m.Columns, err)
-		}
-		if again, err := block.ParseManifest(m.JSON()); err != nil || again.Columns != want {
-			t.Errorf("%s becomes %s", text, m.JSON())
-		}
 	}
 }

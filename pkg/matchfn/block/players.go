@@ -2,7 +2,6 @@ package block
 
 import (
 	"errors"
-	"iter"
 
 	"matchmaker.dev/pkg/matchfn/internal/message"
 )
@@ -10,10 +9,10 @@ import (
 // The kinds of sections of a request about the tickets' players.
 const (
 	kindPlayers = iota + 14
-	kindPlayerHandle
-	kindPlayerID
-	kindPlayerAttribute
-	kindPlayerProperty
+	KindPlayerHandle
+	KindPlayerID
+	KindPlayerAttribute
+	KindPlayerProperty
 )
 
 // Players is how many players the tickets have in all. They are numbered from 0, in the order of their tickets.
@@ -22,40 +21,6 @@ func (r *Request) Players() int {
 		return r.Tickets
 	}
 	return int(r.PlayerStarts[r.Tickets])
-}
-
-// PlayerIDs returns the ids of the players, if the function declares that it reads them.
-func (r *Request) PlayerIDs() (Values, bool) { return r.values(kindPlayerID, "", r.Players()) }
-
-// PlayerAttributes yields the names of the players' attributes.
-func (r *Request) PlayerAttributes() iter.Seq[string] { return r.names(kindPlayerAttribute) }
-
-// PlayerAttribute is Attribute for players.
-func (r *Request) PlayerAttribute(name string) ([]float64, bool) {
-	data, ok := r.find(kindPlayerAttribute, name)
-	return column[float64](data), ok
-}
-
-// PlayerProperties yields the names of the players' properties.
-func (r *Request) PlayerProperties() iter.Seq[string] { return r.names(kindPlayerProperty) }
-
-// PlayerProperty is Property for players.
-func (r *Request) PlayerProperty(name string) (Values, bool) {
-	return r.values(kindPlayerProperty, name, r.Players())
-}
-
-// hasValidPlayers reports whether a section about players has the length of its kind. The section that says which
-// players the tickets have comes before the others.
-func (r *Request) hasValidPlayers(s section) bool {
-	switch s.kind {
-	case kindPlayers:
-		return len(s.data) == (r.Tickets+1)*4 && !r.playerColumns
-	case kindPlayerHandle, kindPlayerAttribute:
-		return len(s.data) == r.Players()*8
-	case kindPlayerID, kindPlayerProperty:
-		return len(s.data) >= r.Players()*8
-	}
-	return true
 }
 
 // checkPlayers verifies that every ticket has a player.
@@ -76,7 +41,7 @@ func checkPlayers(starts []uint32) error {
 func (b *RequestBuilder) Players(n int) []uint32 {
 	starts := column[uint32](b.column(kindPlayers, "", (b.meta.Tickets+1)*4))
 	for _, e := range b.entries {
-		if e.kind > kindPlayers && e.kind <= kindPlayerProperty {
+		if e.kind > kindPlayers && e.kind <= KindPlayerProperty {
 			b.fail(errors.New("block: the players' columns before the players"))
 		}
 	}
@@ -84,22 +49,12 @@ func (b *RequestBuilder) Players(n int) []uint32 {
 	return starts
 }
 
-// PlayerHandles adds the handles of the players.
-func (b *RequestBuilder) PlayerHandles() []uint64 {
-	return column[uint64](b.column(kindPlayerHandle, "", b.players*8))
-}
-
-// PlayerIDs adds the ids of the players, which have so many bytes in all. The column is filled as Properties' are.
-func (b *RequestBuilder) PlayerIDs(bytes int) *ValueColumn {
-	return &b.valueColumns(kindPlayerID, b.players, []string{""}, []int{bytes})[0]
-}
-
 // PlayerAttributes adds the columns of several attributes of players, which are filled together. They are valid until
 // the next call of the builder.
 func (b *RequestBuilder) PlayerAttributes(names []string) [][]float64 {
 	first := len(b.entries)
 	for _, name := range names {
-		b.column(kindPlayerAttribute, name, b.players*8)
+		b.column(KindPlayerAttribute, name, b.players*8)
 	}
 	columns := make([][]float64, len(names))
 	for i := range names {
@@ -111,23 +66,3 @@ func (b *RequestBuilder) PlayerAttributes(names []string) [][]float64 {
 	}
 	return columns
 }
-
-// PlayerProperties is Properties for players.
-func (b *RequestBuilder) PlayerProperties(names []string, lengths []int) []ValueColumn {
-	return b.valueColumns(kindPlayerProperty, b.players, names, lengths)
-}
-
-// Players adds what RequestBuilder.Players adds for n tickets.
-func (s *RequestSize) Players(n int) { s.section("", 4*(n+1)) }
-
-// PlayerHandles adds the handles of n players.
-func (s *RequestSize) PlayerHandles(n int) { s.column("", n, 0) }
-
-// PlayerIDs adds the ids of n players, which have so many bytes in all.
-func (s *RequestSize) PlayerIDs(n, bytes int) { s.column("", n, bytes) }
-
-// PlayerAttribute adds an attribute of n players.
-func (s *RequestSize) PlayerAttribute(name string, n int) { s.column(name, n, 0) }
-
-// PlayerProperty adds a property of n players, whose values have so many bytes in all.
-func (s *RequestSize) PlayerProperty(name string, n, bytes int) { s.column(name, n, bytes) }

@@ -15,10 +15,10 @@ func playersRequest(t *testing.T) []byte {
 	var b block.RequestBuilder
 	b.Start(block.Meta{Now: 5000, Tickets: 3})
 	copy(b.Created(), []float64{1000, 2000, 3000})
-	copy(b.Attribute("skill"), []float64{1, 2, 3})
+	copy(b.Numbers(block.KindAttribute, "skill"), []float64{1, 2, 3})
 	copy(b.Players(5), []uint32{0, 1, 4, 5})
-	copy(b.PlayerHandles(), []uint64{1, math.MaxUint64, 1 << 53, 7, 8})
-	ids := b.PlayerIDs(len("adabobédora"))
+	copy(b.Handles(block.KindPlayerHandle), []uint64{1, math.MaxUint64, 1 << 53, 7, 8})
+	ids := b.Texts(block.KindPlayerID, len("adabobédora"))
 	for i, id := range []string{"ada", "bob", "é", "", "dora"} {
 		if !ids.Set(i, id) {
 			t.Fatalf("no room for %q", id)
@@ -27,7 +27,7 @@ func playersRequest(t *testing.T) []byte {
 	roles := b.PlayerAttributes([]string{"role", "skill"})
 	copy(roles[0], []float64{1, 2, math.NaN(), -1, 0})
 	copy(roles[1], []float64{1.5, math.NaN(), math.NaN(), math.NaN(), math.NaN()})
-	b.PlayerProperties([]string{"name"}, []int{1})[0].Set(2, "x")
+	b.Columns(block.KindPlayerProperty, []string{"name"}, []int{1})[0].Set(2, "x")
 	request, err := b.Finish()
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +40,7 @@ func alonePlayersRequest(t *testing.T) []byte {
 	t.Helper()
 	var b block.RequestBuilder
 	b.Start(block.Meta{Now: 5000, Tickets: 2})
-	copy(b.PlayerHandles(), []uint64{9, 8})
+	copy(b.Handles(block.KindPlayerHandle), []uint64{9, 8})
 	copy(b.PlayerAttributes([]string{"role"})[0], []float64{3, 4})
 	request, err := b.Finish()
 	if err != nil {
@@ -55,9 +55,9 @@ func TestPlayersAreReadAsTheyWereWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ids, _ := r.PlayerIDs()
-	role, _ := r.PlayerAttribute("role")
-	name, _ := r.PlayerProperty("name")
+	ids, _ := r.Values(block.KindPlayerID, "")
+	role, _ := r.Numbers(block.KindPlayerAttribute, "role")
+	name, _ := r.Values(block.KindPlayerProperty, "name")
 	id, _ := ids.At(4)
 	x, _ := name.At(2)
 	if r.Players() != 5 || !slices.Equal(r.PlayerStarts, []uint32{0, 1, 4, 5}) || r.PlayerHandles[1] != math.MaxUint64 ||
@@ -66,13 +66,13 @@ func TestPlayersAreReadAsTheyWereWritten(t *testing.T) {
 	}
 	var s block.RequestSize
 	s.Meta(block.Meta{Tickets: 3}, 0)
-	s.Attribute("skill", 3)
-	s.Players(3)
-	s.PlayerHandles(5)
-	s.PlayerIDs(5, len("adabobédora"))
-	s.PlayerAttribute("role", 5)
-	s.PlayerAttribute("skill", 5)
-	s.PlayerProperty("name", 5, 1)
+	s.Column("skill", 3, 0)
+	s.Numbers("", 3+1)
+	s.Column("", 5, 0)
+	s.Column("", 5, len("adabobédora"))
+	s.Column("role", 5, 0)
+	s.Column("skill", 5, 0)
+	s.Column("name", 5, 1)
 	// Meta counts the section of the settings, which this request does not have.
 	if n := s.Bytes(); n < int64(len(request)) || n > int64(len(request))+24 || s.Columns() != 6 {
 		t.Errorf("%d bytes and %d columns were computed for %d", n, s.Columns(), len(request))
@@ -82,44 +82,9 @@ func TestPlayersAreReadAsTheyWereWritten(t *testing.T) {
 func TestPlayersComeBeforeTheirColumns(t *testing.T) {
 	var b block.RequestBuilder
 	b.Start(block.Meta{Tickets: 1})
-	b.PlayerHandles()
+	b.Handles(block.KindPlayerHandle)
 	b.Players(2)
 	if _, err := b.Finish(); err == nil || !strings.Contains(err.Error(), "the players' columns before the players") {
 		t.Error(err)
-	}
-}
-
-func TestManifestSaysWhatIsReadOfPlayers(t *testing.T) {
-	for text, want := range map[string]string{
-		`{"attributes":[],"properties":[],"players":{}}`:    "",
-		`{"players":{"later":1,"attributes":["role","a"]}}`: `{"players":{"attributes":["a","role"]}}`,
-		`{"players":{"attributeSettings":["by"],"properties":["x"],"propertySettings":["p"],"handles":true,` +
-			`"ids":true}}`: "",
-		`{"players":{"backfills":true}}`:      "",
-		`{"players":{"backfills":1}}`:         `{"players":{}}`,
-		`{"players":true}`:                    `{}`,
-		`{"players":null}`:                    `{}`,
-		`{"players":{"handles":1,"ids":"x"}}`: `{"players":{}}`,
-	} {
-		m, err := block.ParseManifest([]byte(text))
-		if want == "" {
-			want = text
-		}
-		if err != nil || string(m.JSON()) != want {
-			t.Errorf("%s: read as %s, %v", text, m.JSON(), err)
-		}
-	}
-	many := `"` + strings.Repeat(`x","`, 300) + `y"`
-	for i := range 300 {
-		many = strings.Replace(many, `"x"`, `"x`+strings.Repeat("i", i%200)+string(rune('a'+i/200))+`"`, 1)
-	}
-	for text, want := range map[string]string{
-		`{"players":{"attributes":"x"}}`:            "manifest: players.attributes is not a list",
-		`{"players":{"properties":[""]}}`:           "manifest: players.properties holds a name that is not 1 to 256 bytes long",
-		`{"players":{"attributes":[` + many + `]}}`: "manifest: players.attributes names 301 attributes, at most 256",
-	} {
-		if _, err := block.ParseManifest([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.60s: %v, want %s", text, err, want)
-		}
 	}
 }

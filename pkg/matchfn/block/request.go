@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"matchmaker.dev/pkg/matchfn/internal/message"
-	"matchmaker.dev/pkg/matchfn/internal/scan"
+	"matchmaker.dev/pkg/matchfn/rules/document"
 )
 
 // Request is a view of the request of one run. It is valid as long as the block it was parsed from.
@@ -52,8 +52,8 @@ type Request struct {
 	// Naming is set if the function is asked only which columns it reads with the settings.
 	Naming bool
 
-	connections []byte
-	sections    []section
+	connected bool // whether there is a column of connections
+	sections  []section
 	// playerColumns is set if there were columns of players.
 	playerColumns bool
 }
@@ -94,29 +94,50 @@ func ParseRequest(block []byte) (*Request, error) {
 		return nil, err
 	}
 	if len(r.BackfillCreated) != r.Backfills || len(r.BackfillVersion) != r.Backfills ||
-		len(r.connections) < r.Backfills*8 {
+		r.Backfills > 0 && !r.connected {
 		return nil, errors.New("block: without the backfill tickets' created, version and connection")
 	}
 	return r, nil
 }
 
-// hasValidLength reports whether a section has the length of its kind.
+// count is how many tickets, backfill tickets or players a column of a kind is about.
+func (r *Request) count(kind uint32) int {
+	switch {
+	case kind >= KindBackfillCreated && kind <= KindBackfillPool:
+		return r.Backfills
+	case kind >= kindPlayers && kind <= KindPlayerProperty:
+		return r.Players()
+	case kind >= kindBackfillPlayers && kind <= KindBackfillPlayerAttribute:
+		return r.BackfillPlayers()
+	}
+	return r.Tickets
+}
+
+// hasValidLength reports whether a section has the length of its kind. The sections that say which players the tickets
+// and the games have come before the others about players.
 func (r *Request) hasValidLength(s section) bool {
+	if s.kind > kindBackfillPlayers && s.kind <= KindBackfillPlayerAttribute && r.BackfillPlayerStarts == nil {
+		return false
+	}
 	switch s.kind {
-	case kindCreated, kindWait, kindAttribute:
-		return len(s.data) == r.Tickets*8
-	case kindBackfillCreated, kindBackfillVersion, kindBackfillAttribute:
-		return len(s.data) == r.Backfills*8
-	case kindProperty:
-		return len(s.data) >= r.Tickets*8
-	case kindBackfillProperty, kindBackfillConnection:
-		return len(s.data) >= r.Backfills*8
-	case kindPool, kindBackfillPool, kindGone, kindEnded, kindAsked:
+	case kindCreated, kindWait, KindAttribute, KindBackfillCreated, kindBackfillVersion, KindBackfillAttribute,
+		KindPlayerHandle, KindPlayerAttribute, KindBackfillPlayerHandle, KindBackfillPlayerAttribute:
+		return len(s.data) == r.count(s.kind)*8
+	case KindProperty, KindBackfillProperty, KindBackfillConnection, KindPlayerID, KindPlayerProperty,
+		KindBackfillPlayerID, KindBackfillPlayerTeam, KindBackfillPlayerRole:
+		return len(s.data) >= r.count(s.kind)*8
+	case KindPool, KindBackfillPool, kindGone, kindEnded, kindAsked:
 		return len(s.data)%4 == 0
+	case kindBackfillBarred:
+		return len(s.data)%8 == 0
+	case kindPlayers:
+		return len(s.data) == (r.Tickets+1)*4 && !r.playerColumns
+	case kindBackfillPlayers:
+		return len(s.data) == (r.Backfills+1)*4
 	case kindBase:
 		return len(s.data) >= baseSize
 	}
-	return r.hasValidPlayers(s) && r.hasValidRoster(s)
+	return true
 }
 
 func (r *Request) setColumn(s section) {
@@ -127,12 +148,12 @@ func (r *Request) setColumn(s section) {
 		r.Created = column[float64](s.data)
 	case kindWait:
 		r.Wait = column[float64](s.data)
-	case kindBackfillCreated:
+	case KindBackfillCreated:
 		r.BackfillCreated = column[float64](s.data)
 	case kindBackfillVersion:
 		r.BackfillVersion = column[int64](s.data)
-	case kindBackfillConnection:
-		r.connections = s.data
+	case KindBackfillConnection:
+		r.connected = true
 	case kindBase:
 		r.Base = readBase(s.data)
 	case kindGone:
@@ -145,79 +166,22 @@ func (r *Request) setColumn(s section) {
 		r.Naming = true
 	case kindPlayers:
 		r.PlayerStarts = column[uint32](s.data)
-	case kindPlayerHandle:
+	case KindPlayerHandle:
 		r.PlayerHandles = column[uint64](s.data)
 		r.playerColumns = true
-	case kindPlayerID, kindPlayerAttribute, kindPlayerProperty:
+	case KindPlayerID, KindPlayerAttribute, KindPlayerProperty:
 		r.playerColumns = true
 	case kindBackfillPlayers:
 		r.BackfillPlayerStarts = column[uint32](s.data)
-	case kindBackfillPlayerHandle:
+	case KindBackfillPlayerHandle:
 		r.BackfillPlayerHandles = column[uint64](s.data)
 	case kindBackfillBarred:
 		r.BackfillBarred = column[uint32](s.data)
 	}
 }
 
-// Attributes yields the names of the tickets' attributes.
-func (r *Request) Attributes() iter.Seq[string] { return r.names(kindAttribute) }
-
-// Attribute returns the column of an attribute, with NaN for tickets without it; nil and false if the request has no
-// such column.
-func (r *Request) Attribute(name string) ([]float64, bool) {
-	data, ok := r.find(kindAttribute, name)
-	return column[float64](data), ok
-}
-
-// Properties yields the names of the tickets' properties.
-func (r *Request) Properties() iter.Seq[string] { return r.names(kindProperty) }
-
-// Property returns the column of a property.
-func (r *Request) Property(name string) (Values, bool) {
-	return r.values(kindProperty, name, r.Tickets)
-}
-
-// Pools yields the names of the pools of tickets.
-func (r *Request) Pools() iter.Seq[string] { return r.names(kindPool) }
-
-// Pool returns the numbers of a pool's tickets, ascending.
-func (r *Request) Pool(name string) ([]uint32, bool) {
-	data, ok := r.find(kindPool, name)
-	return column[uint32](data), ok
-}
-
-// BackfillConnection returns the connections of the backfill tickets. It is absent while the server is being allocated.
-func (r *Request) BackfillConnection() Values {
-	return Values{r.connections[:r.Backfills*8], r.connections[r.Backfills*8:]}
-}
-
-// BackfillAttributes yields the names of the backfill tickets' attributes.
-func (r *Request) BackfillAttributes() iter.Seq[string] { return r.names(kindBackfillAttribute) }
-
-// BackfillAttribute is Attribute for the backfill tickets.
-func (r *Request) BackfillAttribute(name string) ([]float64, bool) {
-	data, ok := r.find(kindBackfillAttribute, name)
-	return column[float64](data), ok
-}
-
-// BackfillProperties yields the names of the backfill tickets' properties.
-func (r *Request) BackfillProperties() iter.Seq[string] { return r.names(kindBackfillProperty) }
-
-// BackfillProperty is Property for the backfill tickets.
-func (r *Request) BackfillProperty(name string) (Values, bool) {
-	return r.values(kindBackfillProperty, name, r.Backfills)
-}
-
-// BackfillPools yields the names of the pools of backfill tickets.
-func (r *Request) BackfillPools() iter.Seq[string] { return r.names(kindBackfillPool) }
-
-// BackfillPool is Pool for the backfill tickets.
-func (r *Request) BackfillPool(name string) ([]uint32, bool) {
-	data, ok := r.find(kindBackfillPool, name)
-	return column[uint32](data), ok
-}
-
-func (r *Request) names(kind uint32) iter.Seq[string] {
+// Names yields the names of the columns of a kind, or of the pools.
+func (r *Request) Names(kind uint32) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, s := range r.sections {
 			if s.kind == kind && !yield(string(s.name)) {
@@ -227,6 +191,30 @@ func (r *Request) names(kind uint32) iter.Seq[string] {
 	}
 }
 
+// Numbers returns the column of an attribute, with NaN for those without it; nil and false if the request has no such
+// column.
+func (r *Request) Numbers(kind uint32, name string) ([]float64, bool) {
+	data, ok := r.find(kind, name)
+	return column[float64](data), ok
+}
+
+// Members returns the numbers of a pool's tickets or backfill tickets, ascending.
+func (r *Request) Members(kind uint32, name string) ([]uint32, bool) {
+	data, ok := r.find(kind, name)
+	return column[uint32](data), ok
+}
+
+// Values returns the column of a property, or of ids, connections, teams or roles, which have no name. A connection is
+// absent while the server is being allocated.
+func (r *Request) Values(kind uint32, name string) (Values, bool) {
+	data, ok := r.find(kind, name)
+	if !ok {
+		return Values{}, false
+	}
+	n := r.count(kind)
+	return Values{data[:n*8], data[n*8:]}, true
+}
+
 func (r *Request) find(kind uint32, name string) ([]byte, bool) {
 	for _, s := range r.sections {
 		if s.kind == kind && string(s.name) == name {
@@ -234,14 +222,6 @@ func (r *Request) find(kind uint32, name string) ([]byte, bool) {
 		}
 	}
 	return nil, false
-}
-
-func (r *Request) values(kind uint32, name string, n int) (Values, bool) {
-	data, ok := r.find(kind, name)
-	if !ok {
-		return Values{}, false
-	}
-	return Values{data[:n*8], data[n*8:]}, true
 }
 
 // Values is a column of values of different lengths.
@@ -270,14 +250,16 @@ func (v Values) At(i int) ([]byte, bool) {
 // is for tests and tools: runners write valid requests.
 func (r *Request) Check() error {
 	if len(r.Config) > 0 {
-		if err := scan.Object(r.Config); err != nil {
-			return message.Errorf("block: config %s", err)
+		if n, err := document.Parse(r.Config); err != nil {
+			return message.Errorf("block: config: %s", err)
+		} else if n.Kind != document.Object {
+			return errors.New("block: config is not an object")
 		}
 	}
 	seen := map[entryKey]bool{}
 	for i, s := range r.sections {
 		key := entryKey{s.kind, string(s.name)}
-		if s.kind <= kindPlayerProperty && seen[key] {
+		if s.kind <= KindPlayerProperty && seen[key] {
 			return message.Errorf("block: section %d, kind %d %q, is there twice", i, s.kind, s.name)
 		}
 		seen[key] = true
@@ -293,34 +275,23 @@ func (r *Request) Check() error {
 
 func (r *Request) check(s section) error {
 	switch s.kind {
-	case kindCreated, kindWait, kindBackfillCreated:
+	case kindCreated, kindWait, KindBackfillCreated:
 		return checkColumn(column[float64](s.data), false)
-	case kindAttribute, kindBackfillAttribute:
+	case KindAttribute, KindBackfillAttribute, KindPlayerAttribute, KindBackfillPlayerAttribute:
 		return checkColumn(column[float64](s.data), true)
-	case kindPool:
-		return checkPool(column[uint32](s.data), r.Tickets)
-	case kindBackfillPool:
-		return checkPool(column[uint32](s.data), r.Backfills)
+	case KindPool, KindBackfillPool:
+		return checkPool(column[uint32](s.data), r.count(s.kind))
 	case kindAsked:
 		return checkPool(r.Asked, r.Tickets)
 	case kindGone:
 		return checkPool(r.Gone, r.First())
-	case kindProperty:
-		return checkValues(s.data, r.Tickets)
-	case kindBackfillProperty, kindBackfillConnection:
-		return checkValues(s.data, r.Backfills)
+	case KindProperty, KindBackfillProperty, KindBackfillConnection, KindPlayerID, KindPlayerProperty,
+		KindBackfillPlayerID, KindBackfillPlayerTeam, KindBackfillPlayerRole:
+		return checkValues(s.data, r.count(s.kind))
 	case kindPlayers:
 		return checkPlayers(r.PlayerStarts)
-	case kindPlayerAttribute:
-		return checkColumn(column[float64](s.data), true)
-	case kindPlayerID, kindPlayerProperty:
-		return checkValues(s.data, r.Players())
 	case kindBackfillPlayers:
 		return checkRoster(r.BackfillPlayerStarts)
-	case kindBackfillPlayerAttribute:
-		return checkColumn(column[float64](s.data), true)
-	case kindBackfillPlayerID, kindBackfillPlayerTeam, kindBackfillPlayerRole:
-		return checkValues(s.data, r.BackfillPlayers())
 	case kindBackfillBarred:
 		return r.checkBarred()
 	}

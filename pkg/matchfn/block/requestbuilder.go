@@ -113,26 +113,38 @@ func (b *RequestBuilder) Created() []float64 {
 	return column[float64](b.bytes(b.created))
 }
 
-// Attribute adds the column of an attribute. It must be NaN for tickets without it.
-func (b *RequestBuilder) Attribute(name string) []float64 {
-	return column[float64](b.column(kindAttribute, name, b.meta.Tickets*8))
+// count is how many tickets, backfill tickets or players a column of a kind is about.
+func (b *RequestBuilder) count(kind uint32) int {
+	switch {
+	case kind >= KindBackfillCreated && kind <= KindBackfillPool:
+		return b.meta.Backfills
+	case kind >= kindPlayers && kind <= KindPlayerProperty:
+		return b.players
+	case kind >= kindBackfillPlayers && kind <= KindBackfillPlayerAttribute:
+		return b.backfillPlayers
+	}
+	return b.meta.Tickets
 }
 
-// Property adds the tickets' values of a property. of returns false for a ticket without it. Each value is copied
-// before of is called again.
-func (b *RequestBuilder) Property(name string, of func(ticket int) ([]byte, bool)) {
-	b.values(kindProperty, name, b.meta.Tickets, of)
+// Numbers adds the column of an attribute, which must be NaN for those without it, or of when backfill tickets were
+// created, which has no name.
+func (b *RequestBuilder) Numbers(kind uint32, name string) []float64 {
+	return column[float64](b.column(kind, name, b.count(kind)*8))
 }
 
-// Properties adds the columns of several properties whose values have these lengths in all. They are filled together,
-// in any order; a ticket whose value is not set has none. They are valid until the next call of the builder.
-func (b *RequestBuilder) Properties(names []string, lengths []int) []ValueColumn {
-	return b.valueColumns(kindProperty, b.meta.Tickets, names, lengths)
+// Handles adds the handles of players.
+func (b *RequestBuilder) Handles(kind uint32) []uint64 {
+	return column[uint64](b.column(kind, "", b.count(kind)*8))
 }
 
-// BackfillProperties is Properties for the backfill tickets.
-func (b *RequestBuilder) BackfillProperties(names []string, lengths []int) []ValueColumn {
-	return b.valueColumns(kindBackfillProperty, b.meta.Backfills, names, lengths)
+// Members adds a pool of n tickets or backfill tickets. Their numbers must be ascending and unique.
+func (b *RequestBuilder) Members(kind uint32, name string, n int) []uint32 {
+	return column[uint32](b.column(kind, name, max(n, 0)*4))
+}
+
+// Texts adds a column without a name whose values have so many bytes in all, such as ids: see Columns.
+func (b *RequestBuilder) Texts(kind uint32, bytes int) *ValueColumn {
+	return &b.Columns(kind, []string{""}, []int{bytes})[0]
 }
 
 // ValueColumn is a column of values of different lengths that is being filled.
@@ -152,8 +164,10 @@ func (c *ValueColumn) Set(number int, value string) bool {
 	return true
 }
 
-func (b *RequestBuilder) valueColumns(kind uint32, n int, names []string, lengths []int) []ValueColumn {
-	first := len(b.entries)
+// Columns adds the columns of several properties whose values have these lengths in all. They are filled together, in
+// any order; a ticket or player whose value is not set has none. They are valid until the next call of the builder.
+func (b *RequestBuilder) Columns(kind uint32, names []string, lengths []int) []ValueColumn {
+	first, n := len(b.entries), b.count(kind)
 	for i, name := range names {
 		b.add(kind, name, n*8+lengths[i])
 	}
@@ -185,39 +199,9 @@ func (b *RequestBuilder) Reserve(n int) {
 	}
 }
 
-// Pool adds a pool of n tickets. Their numbers must be ascending and unique.
-func (b *RequestBuilder) Pool(name string, n int) []uint32 {
-	return column[uint32](b.column(kindPool, name, max(n, 0)*4))
-}
-
-// BackfillCreated is Created for the backfill tickets. It may be called once.
-func (b *RequestBuilder) BackfillCreated() []float64 {
-	return column[float64](b.column(kindBackfillCreated, "", b.meta.Backfills*8))
-}
-
 // BackfillVersion adds the backfill tickets' record versions.
 func (b *RequestBuilder) BackfillVersion() []int64 {
 	return column[int64](b.column(kindBackfillVersion, "", b.meta.Backfills*8))
-}
-
-// BackfillConnection adds the backfill tickets' connections. of returns false while the server is being allocated.
-func (b *RequestBuilder) BackfillConnection(of func(backfill int) ([]byte, bool)) {
-	b.values(kindBackfillConnection, "", b.meta.Backfills, of)
-}
-
-// BackfillAttribute is Attribute for the backfill tickets.
-func (b *RequestBuilder) BackfillAttribute(name string) []float64 {
-	return column[float64](b.column(kindBackfillAttribute, name, b.meta.Backfills*8))
-}
-
-// BackfillProperty is Property for the backfill tickets.
-func (b *RequestBuilder) BackfillProperty(name string, of func(backfill int) ([]byte, bool)) {
-	b.values(kindBackfillProperty, name, b.meta.Backfills, of)
-}
-
-// BackfillPool is Pool for the backfill tickets.
-func (b *RequestBuilder) BackfillPool(name string, n int) []uint32 {
-	return column[uint32](b.column(kindBackfillPool, name, max(n, 0)*4))
 }
 
 // Finish returns the request. It is valid until the next Start.
@@ -226,7 +210,7 @@ func (b *RequestBuilder) Finish() ([]byte, error) {
 		return nil, b.err
 	}
 	if b.meta.Backfills > 0 {
-		for _, kind := range []uint32{kindBackfillCreated, kindBackfillVersion, kindBackfillConnection} {
+		for _, kind := range []uint32{KindBackfillCreated, kindBackfillVersion, KindBackfillConnection} {
 			if _, ok := b.names[entryKey{kind: kind}]; !ok {
 				return nil, message.Errorf("block: %d backfill tickets without section %d", b.meta.Backfills, kind)
 			}
@@ -259,8 +243,10 @@ func (b *RequestBuilder) Finish() ([]byte, error) {
 	return b.buf, nil
 }
 
-// values writes a section of values of different lengths: a start and a length for each of n values, then the bytes.
-func (b *RequestBuilder) values(kind uint32, name string, n int, of func(int) ([]byte, bool)) {
+// Values adds the column of a property, or of connections, which have no name. of returns false where there is no
+// value. Each value is copied before of is called again.
+func (b *RequestBuilder) Values(kind uint32, name string, of func(number int) ([]byte, bool)) {
+	n := b.count(kind)
 	b.section(kind, name, n*8)
 	if b.err != nil {
 		return

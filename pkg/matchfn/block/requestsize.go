@@ -23,15 +23,13 @@ func (s *RequestSize) Backfills(n, connections int) {
 	s.section("", 8*n+connections)
 }
 
-// Attribute adds an attribute of n tickets.
-func (s *RequestSize) Attribute(name string, n int) { s.column(name, n, 0) }
+// Numbers adds n numbers of tickets or players: a pool, tickets that are barred, or where players start.
+func (s *RequestSize) Numbers(name string, n int) { s.section(name, 4*n) }
 
-// Property adds a property of n tickets, whose values have so many bytes in all.
-func (s *RequestSize) Property(name string, n, bytes int) { s.column(name, n, bytes) }
-
-// Pool adds a pool of n tickets.
-func (s *RequestSize) Pool(name string, n int) {
-	s.section(name, 4*n)
+// Column adds a column of n tickets or players: attributes, handles, or values that have so many bytes in all.
+func (s *RequestSize) Column(name string, n, bytes int) {
+	s.section(name, 8*n+bytes)
+	s.columns++
 }
 
 // Bytes is the length of the request.
@@ -41,11 +39,6 @@ func (s *RequestSize) Bytes() int64 {
 
 // Columns is the number of attributes and properties.
 func (s *RequestSize) Columns() int64 { return s.columns }
-
-func (s *RequestSize) column(name string, n, bytes int) {
-	s.section(name, 8*n+bytes)
-	s.columns++
-}
 
 func (s *RequestSize) section(name string, bytes int) {
 	s.sections++

@@ -2,7 +2,6 @@ package block
 
 import (
 	"errors"
-	"iter"
 
 	"matchmaker.dev/pkg/matchfn/internal/message"
 )
@@ -10,11 +9,11 @@ import (
 // The kinds of sections of a request about the players in running games, which are backfill tickets.
 const (
 	kindBackfillPlayers = iota + 19
-	kindBackfillPlayerHandle
-	kindBackfillPlayerID
-	kindBackfillPlayerTeam
-	kindBackfillPlayerRole
-	kindBackfillPlayerAttribute
+	KindBackfillPlayerHandle
+	KindBackfillPlayerID
+	KindBackfillPlayerTeam
+	KindBackfillPlayerRole
+	KindBackfillPlayerAttribute
 	kindBackfillBarred
 )
 
@@ -25,50 +24,6 @@ func (r *Request) BackfillPlayers() int {
 		return 0
 	}
 	return int(r.BackfillPlayerStarts[r.Backfills])
-}
-
-// BackfillPlayerIDs returns the ids of the players in games, if the function declares that it reads ids.
-func (r *Request) BackfillPlayerIDs() (Values, bool) {
-	return r.values(kindBackfillPlayerID, "", r.BackfillPlayers())
-}
-
-// BackfillPlayerTeams returns the names of the teams of the players in games. A player whose server names none has no
-// value.
-func (r *Request) BackfillPlayerTeams() (Values, bool) {
-	return r.values(kindBackfillPlayerTeam, "", r.BackfillPlayers())
-}
-
-// BackfillPlayerRoles is BackfillPlayerTeams for roles.
-func (r *Request) BackfillPlayerRoles() (Values, bool) {
-	return r.values(kindBackfillPlayerRole, "", r.BackfillPlayers())
-}
-
-// BackfillPlayerAttributes yields the names of the attributes of players in games.
-func (r *Request) BackfillPlayerAttributes() iter.Seq[string] {
-	return r.names(kindBackfillPlayerAttribute)
-}
-
-// BackfillPlayerAttribute is Attribute for players in games.
-func (r *Request) BackfillPlayerAttribute(name string) ([]float64, bool) {
-	data, ok := r.find(kindBackfillPlayerAttribute, name)
-	return column[float64](data), ok
-}
-
-// hasValidRoster reports whether a section about players in games has the length of its kind. The section that says
-// which players the games have comes before the others.
-func (r *Request) hasValidRoster(s section) bool {
-	switch s.kind {
-	case kindBackfillPlayers:
-		return len(s.data) == (r.Backfills+1)*4
-	case kindBackfillPlayerHandle, kindBackfillPlayerAttribute:
-		return r.BackfillPlayerStarts != nil && len(s.data) == r.BackfillPlayers()*8
-	case kindBackfillPlayerID, kindBackfillPlayerTeam, kindBackfillPlayerRole:
-		return r.BackfillPlayerStarts != nil && len(s.data) >= r.BackfillPlayers()*8
-	}
-	if s.kind == kindBackfillBarred {
-		return len(s.data)%8 == 0
-	}
-	return true
 }
 
 // checkBarred verifies that the pairs ascend, and that there are such tickets.
@@ -102,7 +57,7 @@ func checkRoster(starts []uint32) error {
 // ticket start; its last element is n. Call it before the other methods about players in games.
 func (b *RequestBuilder) BackfillPlayers(n int) []uint32 {
 	for _, e := range b.entries {
-		if e.kind > kindBackfillPlayers && e.kind <= kindBackfillPlayerAttribute {
+		if e.kind > kindBackfillPlayers && e.kind <= KindBackfillPlayerAttribute {
 			b.fail(errors.New("block: the columns of players in games before the players"))
 		}
 	}
@@ -110,43 +65,15 @@ func (b *RequestBuilder) BackfillPlayers(n int) []uint32 {
 	return column[uint32](b.column(kindBackfillPlayers, "", (b.meta.Backfills+1)*4))
 }
 
-// BackfillPlayerHandles adds the handles of the players in games.
-func (b *RequestBuilder) BackfillPlayerHandles() []uint64 {
-	return column[uint64](b.column(kindBackfillPlayerHandle, "", b.backfillPlayers*8))
-}
-
-// BackfillPlayerIDs adds the ids of the players in games, which have so many bytes in all.
-func (b *RequestBuilder) BackfillPlayerIDs(bytes int) *ValueColumn {
-	return &b.valueColumns(kindBackfillPlayerID, b.backfillPlayers, []string{""}, []int{bytes})[0]
-}
-
-// BackfillPlayerTeams adds the teams of the players in games.
-func (b *RequestBuilder) BackfillPlayerTeams(bytes int) *ValueColumn {
-	return &b.valueColumns(kindBackfillPlayerTeam, b.backfillPlayers, []string{""}, []int{bytes})[0]
-}
-
-// BackfillPlayerRoles adds the roles of the players in games.
-func (b *RequestBuilder) BackfillPlayerRoles(bytes int) *ValueColumn {
-	return &b.valueColumns(kindBackfillPlayerRole, b.backfillPlayers, []string{""}, []int{bytes})[0]
-}
-
-// BackfillPlayerAttribute adds the column of an attribute of players in games. It must be NaN for players without it.
-func (b *RequestBuilder) BackfillPlayerAttribute(name string) []float64 {
-	return column[float64](b.column(kindBackfillPlayerAttribute, name, b.backfillPlayers*8))
-}
-
 // BackfillBarred adds n pairs of a backfill ticket and a ticket that must not join it.
 func (b *RequestBuilder) BackfillBarred(n int) []uint32 {
 	return column[uint32](b.column(kindBackfillBarred, "", 8*n))
 }
 
-// BackfillBarred adds what RequestBuilder.BackfillBarred adds.
-func (s *RequestSize) BackfillBarred(n int) { s.section("", 8*n) }
-
 // BackfillPlayers adds what RequestBuilder.BackfillPlayers adds for n backfill tickets, and the teams and roles of so
 // many players, which have so many bytes in all.
 func (s *RequestSize) BackfillPlayers(n, players, teams, roles int) {
 	s.section("", 4*(n+1))
-	s.column("", players, teams)
-	s.column("", players, roles)
+	s.Column("", players, teams)
+	s.Column("", players, roles)
 }

@@ -21,18 +21,18 @@ func everythingIn(t *testing.T, b *block.RequestBuilder, given []byte) []byte {
 	b.StartIn(given, block.Meta{Now: 1_700_000_010_000, Seed: 1<<63 + 7, Budget: 5000, Tickets: 3, Backfills: 2})
 	b.Config([]byte(`{"window":50}`))
 	copy(b.Created(), []float64{1_700_000_000_000, 1_700_000_009_500, 1_700_000_011_000})
-	copy(b.Attribute("level"), []float64{1, math.NaN(), 3})
-	copy(b.Attribute("skill"), []float64{1200, -0.5, 1500})
+	copy(b.Numbers(block.KindAttribute, "level"), []float64{1, math.NaN(), 3})
+	copy(b.Numbers(block.KindAttribute, "skill"), []float64{1200, -0.5, 1500})
 	properties := [][]byte{[]byte("abc"), nil, {}}
-	b.Property("loadout", func(i int) ([]byte, bool) { return properties[i], i != 1 })
-	copy(b.Pool("healers", 1), []uint32{2})
-	copy(b.Pool("tanks", 2), []uint32{0, 1})
-	copy(b.BackfillCreated(), []float64{1_700_000_000_001, 1_700_000_000_002})
+	b.Values(block.KindProperty, "loadout", func(i int) ([]byte, bool) { return properties[i], i != 1 })
+	copy(b.Members(block.KindPool, "healers", 1), []uint32{2})
+	copy(b.Members(block.KindPool, "tanks", 2), []uint32{0, 1})
+	copy(b.Numbers(block.KindBackfillCreated, ""), []float64{1_700_000_000_001, 1_700_000_000_002})
 	copy(b.BackfillVersion(), []int64{1, 9_007_199_254_740_993})
-	b.BackfillConnection(func(i int) ([]byte, bool) { return []byte("10.0.0.1:7777"), i == 1 })
-	copy(b.BackfillAttribute("missing"), []float64{2, 1})
-	b.BackfillProperty("état", func(i int) ([]byte, bool) { return []byte{0, 255}, i == 0 })
-	copy(b.BackfillPool("open", 2), []uint32{0, 1})
+	b.Values(block.KindBackfillConnection, "", func(i int) ([]byte, bool) { return []byte("10.0.0.1:7777"), i == 1 })
+	copy(b.Numbers(block.KindBackfillAttribute, "missing"), []float64{2, 1})
+	b.Values(block.KindBackfillProperty, "état", func(i int) ([]byte, bool) { return []byte{0, 255}, i == 0 })
+	copy(b.Members(block.KindBackfillPool, "open", 2), []uint32{0, 1})
 	out, err := b.Finish()
 	if err != nil {
 		t.Fatal(err)
@@ -59,16 +59,17 @@ func TestRequestsReadBackAsWritten(t *testing.T) {
 		if !slices.Equal(r.Wait, []float64{10, 0.5, 0}) {
 			t.Errorf("wait %v", r.Wait)
 		}
-		if got := slices.Collect(r.Attributes()); !slices.Equal(got, []string{"level", "skill"}) {
+		if got := slices.Collect(r.Names(block.KindAttribute)); !slices.Equal(got, []string{"level", "skill"}) {
 			t.Errorf("attributes %q", got)
 		}
-		if level, ok := r.Attribute("level"); !ok || level[0] != 1 || !math.IsNaN(level[1]) || level[2] != 3 {
+		level, ok := r.Numbers(block.KindAttribute, "level")
+		if !ok || level[0] != 1 || !math.IsNaN(level[1]) || level[2] != 3 {
 			t.Errorf("level %v", level)
 		}
-		if _, ok := r.Attribute("missing"); ok {
+		if _, ok := r.Numbers(block.KindAttribute, "missing"); ok {
 			t.Error("an attribute of backfill tickets is one of tickets")
 		}
-		loadout, ok := r.Property("loadout")
+		loadout, ok := r.Values(block.KindProperty, "loadout")
 		if !ok || loadout.Len() != 3 {
 			t.Fatalf("loadout has %d values", loadout.Len())
 		}
@@ -84,19 +85,19 @@ func TestRequestsReadBackAsWritten(t *testing.T) {
 		if _, ok := loadout.At(3); ok {
 			t.Error("loadout 3 is present")
 		}
-		if tanks, ok := r.Pool("tanks"); !ok || !slices.Equal(tanks, []uint32{0, 1}) {
+		if tanks, ok := r.Members(block.KindPool, "tanks"); !ok || !slices.Equal(tanks, []uint32{0, 1}) {
 			t.Errorf("tanks %v", tanks)
 		}
 		if !slices.Equal(r.BackfillVersion, []int64{1, 9_007_199_254_740_993}) {
 			t.Errorf("versions %v", r.BackfillVersion)
 		}
-		if _, ok := r.BackfillConnection().At(0); ok {
+		if _, ok := connectionOf(r, 0); ok {
 			t.Error("backfill 0 is connected")
 		}
-		if c, ok := r.BackfillConnection().At(1); !ok || string(c) != "10.0.0.1:7777" {
+		if c, ok := connectionOf(r, 1); !ok || string(c) != "10.0.0.1:7777" {
 			t.Errorf("backfill 1 is at %q", c)
 		}
-		state, ok := r.BackfillProperty("état")
+		state, ok := r.Values(block.KindBackfillProperty, "état")
 		if v, there := state.At(0); !ok || !there || !slices.Equal(v, []byte{0, 255}) {
 			t.Errorf("état %v", v)
 		}
@@ -110,14 +111,14 @@ func TestRequestBuilderReportsWrongUse(t *testing.T) {
 	}{
 		"twice": {func(b *block.RequestBuilder) {
 			b.Start(block.Meta{Tickets: 1})
-			b.Attribute("a")[0] = 1
-			b.Attribute("a")[0] = 1
+			b.Numbers(block.KindAttribute, "a")[0] = 1
+			b.Numbers(block.KindAttribute, "a")[0] = 1
 		}, `block: section 5 "a" twice`},
 		"too long": {func(b *block.RequestBuilder) {
 			b.Start(block.Meta{Tickets: 1})
-			b.Pool("p", block.MaxRequest/4)[0] = 1
+			b.Members(block.KindPool, "p", block.MaxRequest/4)[0] = 1
 			b.Created()[0] = 1
-			b.Property("q", func(int) ([]byte, bool) { return nil, true })
+			b.Values(block.KindProperty, "q", func(int) ([]byte, bool) { return nil, true })
 		}, "block: a request of more than 1073741824 bytes"},
 		"negative": {func(b *block.RequestBuilder) {
 			b.Start(block.Meta{Tickets: -1})
@@ -127,9 +128,10 @@ func TestRequestBuilderReportsWrongUse(t *testing.T) {
 		}, "block: 1 backfill tickets without section 8"},
 		"not UTF-8": {func(b *block.RequestBuilder) {
 			b.Start(block.Meta{})
-			b.Attribute("\xff")
+			b.Numbers(block.KindAttribute, "\xff")
 		}, `block: the name "\xff" is too long or not UTF-8`},
-		"not started": {func(b *block.RequestBuilder) { b.Pool("p", 1)[0] = 1 }, "block: a section before Start"},
+		"not started": {func(b *block.RequestBuilder) { b.Members(block.KindPool, "p", 1)[0] = 1 },
+			"block: a section before Start"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b block.RequestBuilder
@@ -225,11 +227,11 @@ func TestRequestBuilderClearsItsBuffer(t *testing.T) {
 		t.Errorf("created %v", got)
 	}
 	for _, name := range []string{"a", "b"} {
-		if got := b.Attribute(name); slices.ContainsFunc(got, func(v float64) bool { return v != 0 }) {
+		if got := b.Numbers(block.KindAttribute, name); slices.ContainsFunc(got, func(v float64) bool { return v != 0 }) {
 			t.Errorf("%s %v", name, got)
 		}
 	}
-	if got := b.Pool("p", 9); slices.ContainsFunc(got, func(v uint32) bool { return v != 0 }) {
+	if got := b.Members(block.KindPool, "p", 9); slices.ContainsFunc(got, func(v uint32) bool { return v != 0 }) {
 		t.Errorf("pool %v", got)
 	}
 }
@@ -276,37 +278,37 @@ func TestSizeOfARequestIsKnownBefore(t *testing.T) {
 		m := block.Meta{Tickets: n, Backfills: n / 2, LeftOutAttributes: n / 3, LeftOutProperties: 7 * (n / 3)}
 		var s block.RequestSize
 		s.Meta(m, 2)
-		s.Attribute("skill", n)
-		s.Property("kit", n, 3*n)
-		s.Property("none", n, 0)
-		s.Pool("all", n)
+		s.Column("skill", n, 0)
+		s.Column("kit", n, 3*n)
+		s.Column("none", n, 0)
+		s.Numbers("all", n)
 		if m.Backfills > 0 {
 			s.Backfills(m.Backfills, 5)
-			s.Attribute("open", m.Backfills)
-			s.Property("map", m.Backfills, 4)
-			s.Pool("games", m.Backfills)
+			s.Column("open", m.Backfills, 0)
+			s.Column("map", m.Backfills, 4)
+			s.Numbers("games", m.Backfills)
 		}
 		var b block.RequestBuilder
 		b.Reserve(int(s.Bytes()))
 		b.Start(m)
 		b.Config([]byte("{}"))
-		copy(b.Attribute("skill"), make([]float64, n))
-		columns := b.Properties([]string{"kit", "none"}, []int{3 * n, 0})
+		copy(b.Numbers(block.KindAttribute, "skill"), make([]float64, n))
+		columns := b.Columns(block.KindProperty, []string{"kit", "none"}, []int{3 * n, 0})
 		for i := n - 1; i >= 0; i-- {
 			if !columns[0].Set(i, fmt.Sprint("k", i, "x")) || columns[1].Set(i, "does not fit") || columns[0].Set(n, "") {
 				t.Fatalf("value %d of %d", i, n)
 			}
 		}
-		for i, all := 0, b.Pool("all", n); i < n; i++ {
+		for i, all := 0, b.Members(block.KindPool, "all", n); i < n; i++ {
 			all[i] = uint32(i)
 		}
 		if m.Backfills > 0 {
-			copy(b.BackfillCreated(), []float64{1})
+			copy(b.Numbers(block.KindBackfillCreated, ""), []float64{1})
 			b.BackfillVersion()
-			b.BackfillConnection(func(int) ([]byte, bool) { return []byte("h:123"), true })
-			copy(b.BackfillAttribute("open"), []float64{1})
-			b.BackfillProperties([]string{"map"}, []int{4})[0].Set(0, "cave")
-			b.BackfillPool("games", m.Backfills)[0] = 0
+			b.Values(block.KindBackfillConnection, "", func(int) ([]byte, bool) { return []byte("h:123"), true })
+			copy(b.Numbers(block.KindBackfillAttribute, "open"), []float64{1})
+			b.Columns(block.KindBackfillProperty, []string{"map"}, []int{4})[0].Set(0, "cave")
+			b.Members(block.KindBackfillPool, "games", m.Backfills)[0] = 0
 		}
 		request, err := b.Finish()
 		if err != nil || int64(len(request)) != s.Bytes() {
@@ -319,8 +321,8 @@ func TestSizeOfARequestIsKnownBefore(t *testing.T) {
 		if err != nil || r.LeftOutAttributes != m.LeftOutAttributes || r.LeftOutProperties != m.LeftOutProperties {
 			t.Fatalf("%+v, %v", r, err)
 		}
-		kit, _ := r.Property("kit")
-		none, _ := r.Property("none")
+		kit, _ := r.Values(block.KindProperty, "kit")
+		none, _ := r.Values(block.KindProperty, "none")
 		for i := range n {
 			if v, ok := kit.At(i); !ok || string(v) != fmt.Sprint("k", i, "x") {
 				t.Errorf("ticket %d has %q", i, v)

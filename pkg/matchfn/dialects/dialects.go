@@ -3,7 +3,6 @@ package dialects
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"matchmaker.dev/pkg/matchfn/dialects/accelbyte"
@@ -24,16 +23,46 @@ const (
 	AccelByte = "accelbyte"
 )
 
+// language is the members that only files of a language have, and how one is translated.
+type language struct {
+	name      string
+	marks     []string
+	translate func(n *document.Node, pool string) (*translation.Translation, error)
+}
+
+func languages() []language {
+	return []language{
+		{FlexMatch, flexmatch.Marks(), through(flexmatch.Parse, flexmatch.Translate)},
+		{Unity, unity.Marks(), through(unity.Parse, unity.Translate)},
+		{PlayFab, append(playfab.Marks(), "MatchmakingQueue"), through(playfab.Parse, playfab.Translate)},
+		{AccelByte, accelbyte.Marks(), through(accelbyte.Parse, accelbyte.Translate)},
+	}
+}
+
+func through[S any](
+	parse func(n *document.Node, pool string) (S, error), translate func(S) (*translation.Translation, error),
+) func(n *document.Node, pool string) (*translation.Translation, error) {
+	return func(n *document.Node, pool string) (*translation.Translation, error) {
+		set, err := parse(n, pool)
+		if err != nil {
+			return nil, err
+		}
+		return translate(set)
+	}
+}
+
 // Languages returns the names of the languages.
-func Languages() []string { return []string{FlexMatch, Unity, PlayFab, AccelByte} }
+func Languages() (names []string) {
+	for _, l := range languages() {
+		names = append(names, l.name)
+	}
+	return names
+}
 
 // Import translates a file. The pool is which of Unity's pools is taken; without it, the default.
 func Import(language string, text []byte, pool string) (*translation.Translation, error) {
 	if pool != "" && language != Unity {
 		return nil, fmt.Errorf("only files of %s have pools", Unity)
-	}
-	if !slices.Contains(Languages(), language) {
-		return nil, fmt.Errorf("there is no language %q, only %s", language, strings.Join(Languages(), ", "))
 	}
 	parse := lenient.Parse
 	if language == PlayFab {
@@ -44,6 +73,15 @@ func Import(language string, text []byte, pool string) (*translation.Translation
 		return nil, err
 	}
 	return translate(language, n, pool)
+}
+
+func translate(language string, n *document.Node, pool string) (*translation.Translation, error) {
+	for _, l := range languages() {
+		if l.name == language {
+			return l.translate(n, pool)
+		}
+	}
+	return nil, fmt.Errorf("there is no language %q, only %s", language, strings.Join(Languages(), ", "))
 }
 
 // Read reads the settings of a config: a rule set in our language, or as Settings takes it. A rule that our rules do
@@ -131,15 +169,9 @@ func Guess(text []byte) string {
 const mostAround = 10
 
 func guess(n *document.Node, depth int) string {
-	for _, of := range []struct {
-		language string
-		marks    []string
-	}{
-		{FlexMatch, flexmatch.Marks()}, {Unity, unity.Marks()}, {PlayFab, append(playfab.Marks(), "MatchmakingQueue")},
-		{AccelByte, accelbyte.Marks()},
-	} {
-		if lenient.Member(n, of.marks...) != nil {
-			return of.language
+	for _, l := range languages() {
+		if lenient.Member(n, l.marks...) != nil {
+			return l.name
 		}
 	}
 	if depth == 0 || lenient.Member(n, "teams") != nil { // the latter is our language
@@ -151,32 +183,4 @@ func guess(n *document.Node, depth int) string {
 		}
 	}
 	return ""
-}
-
-func translate(language string, n *document.Node, pool string) (*translation.Translation, error) {
-	switch language {
-	case FlexMatch:
-		set, err := flexmatch.Parse(n)
-		if err != nil {
-			return nil, err
-		}
-		return flexmatch.Translate(set)
-	case Unity:
-		queue, err := unity.Parse(n, pool)
-		if err != nil {
-			return nil, err
-		}
-		return unity.Translate(queue)
-	case PlayFab:
-		queue, err := playfab.Parse(n)
-		if err != nil {
-			return nil, err
-		}
-		return playfab.Translate(queue)
-	}
-	set, err := accelbyte.Parse(n)
-	if err != nil {
-		return nil, err
-	}
-	return accelbyte.Translate(set)
 }

@@ -147,7 +147,7 @@ func TestMembersInAnyCase(t *testing.T) {
 		`{"RuleLanguageVersion": "1.0", "PlayerAttributes": {"Name": "id", "Type": "string"}, "Teams":
 			{"Name": "t", "MinPlayers": 1, "MaxPlayers": 2}}`: "column 61: PlayerAttributes.Name: players have their ids",
 		`{"RuleLanguageVersion": "1.0", "Teams": {"Name": "t", "MinPlayers": 1, "MaxPlayers": 2}, "Rules": [
-			{"Name": "c", "Type": "latency", "MaxLatency": 9}` + nested + `]}`: "Statement: it is nested too deep",
+			{"Name": "c", "Type": "latency", "MaxLatency": 9}` + nested + `]}`: `refused: its part "cccccc": it is nested too deep`,
 	} {
 		result, err := dialects.Import(dialects.Guess([]byte(file)), []byte(file), "")
 		said := fmt.Sprint(err)

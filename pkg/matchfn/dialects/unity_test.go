@@ -189,7 +189,7 @@ func TestUnityTextsAreRefusedWithThePlace(t *testing.T) {
 		{fmt.Sprintf(saved, `["a", 1]`), "cloudSave.default[1]: a string is expected, not a number"},
 		{fmt.Sprintf(saved, "["+strings.Repeat(`"a",`, 256)+`"a"]`), "cloudSave.default: has 257 elements"},
 		{`"LessThan", "reference": 1, "externalData": {"cloudSave": {"default": "a"}}`,
-			"cloudSave.default: a number is expected, not a string"},
+			`cloudSave.default: a number is expected, not "a"`},
 	} {
 		result := unityDuel(t, `{"name": "r", "source": "Players.ExternalData.CloudSave.x",
 			"type": `+c.rule+`}, {"name": "other", "type": "Equality", "source": "Players.CustomData.y"}`)

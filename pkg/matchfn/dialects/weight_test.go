@@ -32,21 +32,24 @@ func TestCompoundRulesDoNotMultiply(t *testing.T) {
 	}
 	hundred := "or(" + strings.Repeat("c0, ", 99) + "c0)"
 	wide := "or(" + strings.Repeat(hundred+", ", 3) + hundred + ")"
-	many := make([]string, 90)
+	many := make([]string, 110)
 	for i := range many {
 		many[i] = "or(c0, c0, c0, c0, c0, c0)"
 	}
 	for name, c := range map[string]struct{ text, want string }{
-		"doubled": {compounds(named("or(#, #)", 99)...),
-			"line 13, column 49: rules[9].statement: it has more than 2000 conditions and expressions, with those of the rules"},
+		"tripled": {compounds(named("or(#, #, #)", 7)...), "line 11, rules[7] \"c7\": refused: its part \"c0\": " +
+			"it has more than 2000 conditions, with those of the rules that it names"},
+		"doubled": {compounds(named("or(#, #)", 99)...), "refused: its part \"c90\": it is nested too deep"},
 		"deep": {compounds(named("not(#)", 99)...),
-			"line 14, column 50: rules[10].statement: it is nested too deep, with the rules that it names"},
-		"wide": {compounds(hundred, "or(c1, c1, c1, c1, c1, c1, c1)"),
-			"line 6, column 49: rules[2].statement: it has more than 2000"},
-		"many": {compounds(many...), "the rules up to this one have more than 2000 conditions and expressions"},
+			"line 103, rules[99] \"c99\": refused: its part \"c90\": it is nested too deep, with the rules that it names"},
+		"wide": {compounds(hundred, "or(c1, c1, c1, c1, c1, c1, c1)"), "conditions and expressions, and at most 2000 are"},
+		"many": {compounds(many...), "conditions and expressions, and at most 2000 are allowed"},
 	} {
 		start := time.Now()
-		_, err := dialects.Import(dialects.FlexMatch, []byte(c.text), "")
+		got, err := dialects.Import(dialects.FlexMatch, []byte(c.text), "")
+		if err == nil {
+			err = got.Refused()
+		}
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}

@@ -153,32 +153,36 @@ func Encode(r Request, m block.Manifest) ([]byte, error) {
 		b.Base(*r.base, r.gone)
 	}
 	copy(b.Created(), created(r.Now, r.Tickets))
-	m.Attributes = slices.Concat(m.Attributes, block.Named([]byte(r.Settings), m.AttributeSettings))
-	m.Properties = slices.Concat(m.Properties, block.Named([]byte(r.Settings), m.PropertySettings))
-	columns(r.Tickets, m, b.Attribute, b.Property)
+	if !m.EveryAttribute() {
+		m.Attributes = named(r, m.Attributes, m.AttributeSettings)
+	}
+	if !m.EveryProperty() {
+		m.Properties = named(r, m.Properties, m.PropertySettings)
+	}
+	columns(&b, r.Tickets, m, block.KindAttribute, block.KindProperty)
 	if m.Players != nil {
 		players(&b, r, m.Players)
 	}
-	pools(r.Pools, b.Pool)
+	pools(&b, r.Pools, block.KindPool)
 	if len(r.Backfills) > 0 {
 		tickets := make([]Ticket, len(r.Backfills))
 		for i, backfill := range r.Backfills {
 			tickets[i] = backfill.Ticket
 		}
-		copy(b.BackfillCreated(), created(r.Now, tickets))
+		copy(b.Numbers(block.KindBackfillCreated, ""), created(r.Now, tickets))
 		versions := b.BackfillVersion()
 		for i, backfill := range r.Backfills {
 			versions[i] = backfill.Version
 		}
-		b.BackfillConnection(func(i int) ([]byte, bool) {
+		b.Values(block.KindBackfillConnection, "", func(i int) ([]byte, bool) {
 			return []byte(r.Backfills[i].Connection), r.Backfills[i].Connection != ""
 		})
-		columns(tickets, m, b.BackfillAttribute, b.BackfillProperty)
+		columns(&b, tickets, m, block.KindBackfillAttribute, block.KindBackfillProperty)
 		if m.Players != nil && m.Players.Backfills {
 			roster(&b, r, m.Players)
 		}
 	}
-	pools(r.BackfillPools, b.BackfillPool)
+	pools(&b, r.BackfillPools, block.KindBackfillPool)
 	if len(r.Asked) > 0 {
 		copy(b.Asked(len(r.Asked)), r.Asked)
 	}
@@ -196,6 +200,11 @@ func Encode(r Request, m block.Manifest) ([]byte, error) {
 	return request, nil
 }
 
+// named returns names and those that settings name.
+func named(r Request, names, paths []string) []string {
+	return append(append([]string{}, names...), block.Named([]byte(r.Settings), paths)...)
+}
+
 // players writes the players of tickets.
 func players(b *block.RequestBuilder, r Request, m *block.PlayerManifest) {
 	first := 0
@@ -205,14 +214,14 @@ func players(b *block.RequestBuilder, r Request, m *block.PlayerManifest) {
 	var all []Ticket // one for each player, to write its columns
 	var handles []uint64
 	var starts []uint32
-	idBytes, named := 0, false
+	idBytes, some := 0, false
 	for i, t := range r.Tickets {
 		starts = append(starts, uint32(len(all)))
 		if len(t.Players) == 0 {
 			all, handles = append(all, Ticket{}), append(handles, uint64(first+i))
 			continue
 		}
-		named = true
+		some = true
 		for k, p := range t.Players {
 			handle := handleOf(p.ID)
 			if p.ID == "" {
@@ -227,36 +236,22 @@ func players(b *block.RequestBuilder, r Request, m *block.PlayerManifest) {
 		copy(b.Players(len(all)), append(starts, uint32(len(all))))
 	}
 	if m.Handles {
-		copy(b.PlayerHandles(), handles)
+		copy(b.Handles(block.KindPlayerHandle), handles)
 	}
 	if m.IDs || block.Has([]byte(r.Settings), m.IDSettings) {
-		ids := b.PlayerIDs(idBytes)
+		ids := b.Texts(block.KindPlayerID, idBytes)
 		for i, t := range r.Tickets {
 			for k, p := range t.Players {
 				ids.Set(int(starts[i])+k, p.ID)
 			}
 		}
 	}
-	if !named {
+	if !some {
 		return
 	}
-	columns(all, block.Manifest{
-		Attributes: slices.Concat(m.Attributes, block.Named([]byte(r.Settings), m.AttributeSettings)),
-		Properties: slices.Concat(m.Properties, block.Named([]byte(r.Settings), m.PropertySettings)),
-	}, func(name string) []float64 { return b.PlayerAttributes([]string{name})[0] },
-		func(name string, of func(int) ([]byte, bool)) {
-			length := 0
-			for i := range all {
-				value, _ := of(i)
-				length += len(value)
-			}
-			column := &b.PlayerProperties([]string{name}, []int{length})[0]
-			for i := range all {
-				if value, ok := of(i); ok {
-					column.Set(i, string(value))
-				}
-			}
-		})
+	columns(b, all, block.Manifest{
+		Attributes: named(r, m.Attributes, m.AttributeSettings), Properties: named(r, m.Properties, m.PropertySettings),
+	}, block.KindPlayerAttribute, block.KindPlayerProperty)
 }
 
 // roster writes the players in running games.
@@ -271,39 +266,30 @@ func roster(b *block.RequestBuilder, r Request, m *block.PlayerManifest) {
 		return
 	}
 	copy(b.BackfillPlayers(len(all)), append(starts, uint32(len(all))))
-	values := func(column func(bytes int) *block.ValueColumn, of func(*RosterPlayer) string) {
-		length := 0
-		for i := range all {
-			length += len(of(&all[i]))
-		}
-		values := column(length)
-		for i := range all {
-			if value := of(&all[i]); value != "" {
-				values.Set(i, value)
-			}
-		}
+	values := func(kind uint32, of func(*RosterPlayer) string) {
+		b.Values(kind, "", func(i int) ([]byte, bool) { return []byte(of(&all[i])), of(&all[i]) != "" })
 	}
-	values(b.BackfillPlayerTeams, func(p *RosterPlayer) string { return p.Team })
-	values(b.BackfillPlayerRoles, func(p *RosterPlayer) string { return p.Role })
+	values(block.KindBackfillPlayerTeam, func(p *RosterPlayer) string { return p.Team })
+	values(block.KindBackfillPlayerRole, func(p *RosterPlayer) string { return p.Role })
 	if pairs := barred(r); len(pairs) > 0 {
 		copy(b.BackfillBarred(len(pairs)/2), pairs)
 	}
 	if m.Handles {
-		handles := b.BackfillPlayerHandles()
+		handles := b.Handles(block.KindBackfillPlayerHandle)
 		for i, p := range all {
 			handles[i] = handleOf(p.ID)
 		}
 	}
 	if m.IDs || block.Has([]byte(r.Settings), m.IDSettings) {
-		values(b.BackfillPlayerIDs, func(p *RosterPlayer) string { return p.ID })
+		values(block.KindBackfillPlayerID, func(p *RosterPlayer) string { return p.ID })
 	}
 	tickets := make([]Ticket, len(all))
 	for i, p := range all {
 		tickets[i].Attributes = p.Attributes
 	}
-	columns(tickets, block.Manifest{
-		Attributes: slices.Concat(m.Attributes, block.Named([]byte(r.Settings), m.AttributeSettings)),
-	}, b.BackfillPlayerAttribute, nil)
+	columns(b, tickets, block.Manifest{
+		Attributes: named(r, m.Attributes, m.AttributeSettings),
+	}, block.KindBackfillPlayerAttribute, 0)
 }
 
 // barred are the tickets that must not join games, as pairs. In a crowd they are the new ones.
@@ -340,23 +326,22 @@ func created(now time.Time, tickets []Ticket) []float64 {
 }
 
 // columns writes the attributes and properties that a ticket has and the manifest names, sorted by name.
-func columns(tickets []Ticket, m block.Manifest, attribute func(string) []float64,
-	property func(string, func(int) ([]byte, bool))) {
+func columns(b *block.RequestBuilder, tickets []Ticket, m block.Manifest, attribute, property uint32) {
 	attributes, properties := map[string]bool{}, map[string]bool{}
 	for _, t := range tickets {
 		for name := range t.Attributes {
-			if m.EveryAttribute || slices.Contains(m.Attributes, name) {
+			if m.EveryAttribute() || slices.Contains(m.Attributes, name) {
 				attributes[name] = true
 			}
 		}
 		for name := range t.Properties {
-			if m.EveryProperty || slices.Contains(m.Properties, name) {
+			if m.EveryProperty() || slices.Contains(m.Properties, name) {
 				properties[name] = true
 			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(attributes)) {
-		values := attribute(name)
+		values := b.Numbers(attribute, name)
 		for i, t := range tickets {
 			values[i] = math.NaN()
 			if v, ok := t.Attributes[name]; ok {
@@ -365,16 +350,16 @@ func columns(tickets []Ticket, m block.Manifest, attribute func(string) []float6
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		property(name, func(i int) ([]byte, bool) {
+		b.Values(property, name, func(i int) ([]byte, bool) {
 			value, ok := tickets[i].Properties[name]
 			return value, ok
 		})
 	}
 }
 
-func pools(pools map[string][]uint32, pool func(string, int) []uint32) {
+func pools(b *block.RequestBuilder, pools map[string][]uint32, kind uint32) {
 	for _, name := range slices.Sorted(maps.Keys(pools)) {
-		numbers := pool(name, len(pools[name]))
+		numbers := b.Members(kind, name, len(pools[name]))
 		copy(numbers, pools[name])
 		slices.Sort(numbers)
 	}

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -30,7 +31,7 @@ type reader struct {
 
 func (r *reader) fail(n *document.Node, format string, args ...any) {
 	if r.err == nil {
-		r.err = n.Errorf(format, args...)
+		r.err = n.Errorf("%s", fmt.Sprintf(format, args...))
 	}
 }
 

@@ -165,7 +165,7 @@ func TestManifest(t *testing.T) {
 		`{"attributes":"skill"}`: "mm_manifest: attributes: a list of names is expected, got: string",
 		`{"properties":["a",1]}`: "mm_manifest: properties: a list of names is expected, got: number",
 		`["skill"]`:              "mm_manifest: a JSON object is expected, got: array",
-		`skill`:                  "mm_manifest returned no JSON: ",
+		`skill`:                  "mm_manifest: it is no JSON: ",
 	} {
 		bad := reactor(echo()).with(function{export: "mm_manifest", results: []byte{i64},
 			code: answer(16, uint32(len(text)))})

@@ -5,6 +5,8 @@ import (
 	"unicode/utf16"
 
 	"github.com/tetratelabs/wazero/api"
+
+	"matchmaker.dev/pkg/matchfn/block"
 )
 
 // guest is a started module. After the first error it must not be called again, because a trap leaves its memory in any
@@ -63,12 +65,12 @@ func (g *guest) manifest() ([]byte, error) {
 	if err := g.call(g.manifestFn); err != nil {
 		return nil, err
 	}
-	_, b, err := g.result("mm_manifest", maxManifest)
+	_, b, err := g.result("mm_manifest", block.MaxManifest)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := ParseManifest(b); err != nil {
-		return nil, failure(Invalid, "%v", err)
+	if _, err := block.ParseManifest(b); err != nil {
+		return nil, failure(Invalid, "mm_manifest: %v", err)
 	}
 	return b, nil
 }

@@ -12,8 +12,15 @@ import (
 	"strings"
 	"time"
 
+	"matchmaker.dev/pkg/matchfn/block"
 	"matchmaker.dev/services/internal/edge/problem"
 )
+
+// Manifest is what a function reads.
+type Manifest = block.Manifest
+
+// Players is what it reads of players.
+type Players = block.PlayerManifest
 
 // Module is a match function that was checked and compiled.
 type Module struct {

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"matchmaker.dev/pkg/matchfn/block"
 	"matchmaker.dev/services/internal/platform/keylock"
 	"matchmaker.dev/services/internal/platform/quota"
 )
@@ -216,7 +217,7 @@ func (b *Supervisor) start(
 		if h, body, err = p.receive(readyFrame, nil); err != nil {
 			return err
 		}
-		manifest, err = ParseManifest(body)
+		manifest, err = block.ParseManifest(body)
 		return err
 	})
 	if err != nil {

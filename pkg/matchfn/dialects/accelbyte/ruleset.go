@@ -9,15 +9,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules/document"
 )
 
-// Limits of a ruleset.
-const (
-	maxTeams   = rules.MaxTeams
-	maxPlayers = rules.MaxPlayers
-	maxRules   = rules.MaxRules
-	maxRoles   = rules.MaxRules
-	maxSeconds = 24 * 60 * 60
-	maxMillis  = 1e9
-)
+const maxMillis = 1e9
 
 // RuleSet is a ruleset.
 type RuleSet struct {
@@ -94,7 +86,7 @@ type Regions struct {
 func Marks() []string { return []string{"alliance", "matching_rule", "matching_rules"} }
 
 // Parse reads a ruleset, or a request or an answer of the API around it.
-func Parse(node *document.Node) (*RuleSet, error) {
+func Parse(node *document.Node, _ string) (*RuleSet, error) {
 	r := &lenient.Reader{Fold: true}
 	node, name := r.Open(node, lenient.Envelope{
 		Name: "name", Marks: Marks(), Around: []string{"data", "rule_set", "match_ruleset"},
@@ -109,29 +101,29 @@ func Parse(node *document.Node) (*RuleSet, error) {
 	if n := o.Need("alliance"); n != nil {
 		a := r.Object(n)
 		set.Alliance = alliance(r, a)
-		for _, rule := range a.List(maxRules, "matching_rule", "matching_rules") {
+		for _, rule := range a.List(rules.MaxRules, "matching_rule", "matching_rules") {
 			set.Rules = append(set.Rules, matching(r, rule))
 			set.Rules[len(set.Rules)-1].Within = true
 		}
 		a.Done()
 	}
-	for _, n := range o.List(maxRules, "alliance_flexing_rule", "alliance_flexing_rules") {
+	for _, n := range o.List(rules.MaxRules, "alliance_flexing_rule", "alliance_flexing_rules") {
 		a := r.Object(n)
-		after := a.Whole("duration", -1, 0, maxSeconds)
+		after := a.Whole("duration", -1, 0, lenient.MaxSeconds)
 		flex := alliance(r, a)
 		flex.After = after
 		a.Done()
 		set.Flexing = append(set.Flexing, flex)
 	}
-	for _, n := range o.List(maxRules, "matching_rule", "matching_rules") {
+	for _, n := range o.List(rules.MaxRules, "matching_rule", "matching_rules") {
 		set.Rules = append(set.Rules, matching(r, n))
 	}
-	for _, n := range o.List(maxRules, "flexing_rule", "flexing_rules") {
+	for _, n := range o.List(rules.MaxRules, "flexing_rule", "flexing_rules") {
 		flexing(r, n, set)
 	}
 	if n := o.Get("match_options"); n != nil {
 		options := r.Object(n)
-		for _, one := range options.List(maxRules, "options") {
+		for _, one := range options.List(rules.MaxRules, "options") {
 			option := r.Object(one)
 			set.Options = append(set.Options, Option{
 				Name: option.Name("name"), Type: option.Word("type", "", "all", "any", "unique", "disable"), At: one,
@@ -176,17 +168,14 @@ func others(o *lenient.Object, set *RuleSet) {
 
 func alliance(r *lenient.Reader, o *lenient.Object) Alliance {
 	a := Alliance{At: o.Node}
-	a.MinTeams, a.MaxTeams = o.Whole("min_number", 0, 1, maxTeams), o.Whole("max_number", 0, 1, maxTeams)
-	a.MinPlayers = o.Whole("player_min_number", -1, 0, maxPlayers)
-	a.MaxPlayers = o.Whole("player_max_number", 0, 1, maxPlayers)
-	if a.MinTeams > a.MaxTeams || a.MinPlayers > a.MaxPlayers {
-		r.Fail(o.Node, "a least number is more than the greatest")
-	}
+	a.MinTeams, a.MaxTeams = o.Whole("min_number", 0, 1, rules.MaxTeams), o.Whole("max_number", 0, 1, rules.MaxTeams)
+	a.MinPlayers = o.Whole("player_min_number", -1, 0, rules.MaxPlayers)
+	a.MaxPlayers = o.Whole("player_max_number", 0, 1, rules.MaxPlayers)
 	has := o.Bool(false, "has_combination")
 	if n := o.Get("combination"); n != nil {
 		c := r.Object(n)
 		has = c.Bool(has, "has_combination")
-		nodes := c.List(maxTeams, "alliances")
+		nodes := c.List(rules.MaxTeams, "alliances")
 		if has {
 			a.Roles = teams(r, nodes, 0)
 		}
@@ -207,8 +196,8 @@ func teams(r *lenient.Reader, nodes []*document.Node, depth int) [][]Role {
 		case lists && n.Kind != document.List && lenient.Member(n, "combination") == nil:
 			all = append(all, []Role{role(r, n)})
 		case n.Kind == document.List:
-			if len(n.Elements) > maxRoles {
-				r.Fail(n, "has %d roles, and at most %d are allowed", len(n.Elements), maxRoles)
+			if len(n.Elements) > rules.MaxRules {
+				r.Fail(n, "has %d roles, and at most %d are allowed", len(n.Elements), rules.MaxRules)
 				return nil
 			}
 			var roles []Role
@@ -219,12 +208,12 @@ func teams(r *lenient.Reader, nodes []*document.Node, depth int) [][]Role {
 		case lenient.Member(n, "combination") != nil:
 			o := r.Object(n)
 			o.Text("", "name")
-			least, most := o.Whole("min_number", 1, 0, maxTeams), o.Whole("max_number", 1, 1, maxTeams)
+			least, most := o.Whole("min_number", 1, 0, rules.MaxTeams), o.Whole("max_number", 1, 1, rules.MaxTeams)
 			if least != most || depth > 0 {
 				r.Fail(n, "a team with a combination has the same min_number and max_number, and none within it")
 			}
 			inner := r.Object(o.Get("combination"))
-			one := teams(r, inner.List(maxRoles, "alliances"), depth+1)
+			one := teams(r, inner.List(rules.MaxRules, "alliances"), depth+1)
 			inner.Done("has_combination")
 			o.Done("has_combination")
 			for range most {
@@ -234,7 +223,7 @@ func teams(r *lenient.Reader, nodes []*document.Node, depth int) [][]Role {
 			flat = append(flat, role(r, n))
 		}
 	}
-	if len(flat) > maxRoles || len(all) > maxTeams || flat != nil && all != nil {
+	if len(flat) > rules.MaxRules || len(all) > rules.MaxTeams || flat != nil && all != nil {
 		r.Fail(nodes[0], "there are too many roles or teams, or both beside each other")
 		return nil
 	}
@@ -246,12 +235,8 @@ func teams(r *lenient.Reader, nodes []*document.Node, depth int) [][]Role {
 
 func role(r *lenient.Reader, n *document.Node) Role {
 	o := r.Object(n)
-	one := Role{Name: o.Name("name"), Min: o.Whole("min", -1, 0, maxPlayers), Max: o.Whole("max", 0, 1, maxPlayers)}
-	if one.Min > one.Max {
-		r.Fail(n, "min is more than max")
-	}
-	o.Done()
-	return one
+	defer o.Done()
+	return Role{o.Name("name"), o.Whole("min", -1, 0, rules.MaxPlayers), o.Whole("max", 0, 1, rules.MaxPlayers)}
 }
 
 func matching(r *lenient.Reader, n *document.Node) *Rule {
@@ -288,7 +273,7 @@ func flexing(r *lenient.Reader, n *document.Node, set *RuleSet) {
 	o := r.Object(n)
 	attribute := o.Name("attribute")
 	kind := o.Word("criteria", distance, criteria...)
-	step := Step{After: float64(o.Whole("duration", -1, 0, maxSeconds))}
+	step := Step{After: float64(o.Whole("duration", -1, 0, lenient.MaxSeconds))}
 	if reference := o.Need("reference"); reference != nil {
 		if step.Reference = r.Number(reference); step.Reference < 0 {
 			r.Fail(reference, "must not be negative")

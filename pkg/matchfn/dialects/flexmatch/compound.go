@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"matchmaker.dev/pkg/matchfn/dialects/lenient"
+	"matchmaker.dev/pkg/matchfn/rules"
 	"matchmaker.dev/pkg/matchfn/rules/document"
 )
 
@@ -27,87 +28,75 @@ func (r *reader) compound(o *lenient.Object, rule *Rule) {
 		r.Fail(n, "the statement has %d bytes, and at most %d are allowed", len(text), maxStatement)
 		return
 	}
-	p := &scanner{text: text}
-	statement, err := r.statement(p, 0)
-	if err == nil {
-		p.space()
-		if p.at < len(text) {
-			err = p.errorf("there is text after the end of the statement")
-		}
-	}
-	if err != nil {
+	var err error
+	if rule.Statement, err = r.statement(text, 0); err != nil {
 		r.Fail(n, "%v", err)
-		return
 	}
-	rule.Statement = statement
 }
 
-func (r *reader) statement(p *scanner, depth int) (*Statement, error) {
-	if depth > maxCalls {
-		return nil, p.errorf("statements are nested more than %d deep", maxCalls)
+// parts are how many parts functions of rules have.
+var parts = map[string][2]int{"and": {2, rules.MaxRules}, "or": {2, rules.MaxRules}, "xor": {2, 2}, "not": {1, 1}}
+
+func (r *reader) statement(text string, depth int) (*Statement, error) {
+	call := callForm.FindStringSubmatch(text)
+	if call == nil {
+		return r.part(strings.TrimSpace(text))
 	}
-	p.space()
-	start := p.at
-	name := p.word("_-. ")
-	for len(name) > 0 && name[len(name)-1] == ' ' {
-		name = name[:len(name)-1]
+	n, known := parts[call[1]]
+	args, closed := split(call[2])
+	switch {
+	case depth >= maxCalls:
+		return nil, fmt.Errorf("statements are nested more than %d deep", maxCalls)
+	case !known:
+		return nil, fmt.Errorf("in %q: %q is not a function: there are and, or, not, xor", text, call[1])
+	case !closed:
+		return nil, fmt.Errorf("in %q, parentheses are not in pairs", text)
+	case len(args) < n[0] && n[0] < n[1]:
+		return nil, fmt.Errorf("%s has %d parts, and at least %d are expected", call[1], len(args), n[0])
+	case len(args) < n[0] || len(args) > n[1]:
+		return nil, fmt.Errorf("%s has %d parts, and %d are expected", call[1], len(args), n[1])
 	}
-	if !p.skip("(") {
-		return r.part(p, name, start)
-	}
-	least, most := 2, maxRules
-	switch name {
-	case "and", "or":
-	case "xor":
-		most = 2
-	case "not":
-		least, most = 1, 1
-	default:
-		p.at = start
-		return nil, p.errorf("%q is not a function: there are and, or, not, xor", name)
-	}
-	s := &Statement{Op: name}
-	for {
-		arg, err := r.statement(p, depth+1)
+	s := &Statement{Op: call[1]}
+	for _, arg := range args {
+		part, err := r.statement(arg, depth+1)
 		if err != nil {
 			return nil, err
 		}
-		s.Args = append(s.Args, arg)
-		if p.skip(",") {
-			continue
-		}
-		if err := p.expect(")"); err != nil {
-			return nil, err
-		}
-		break
-	}
-	if n := len(s.Args); n < least || n > most {
-		p.at = start
-		wanted := "at least 2"
-		if least == most {
-			wanted = fmt.Sprint(least)
-		}
-		return nil, p.errorf("%s has %d parts, and %s are expected", name, n, wanted)
+		s.Args = append(s.Args, part)
 	}
 	return s, nil
 }
 
-// part finds a rule that a statement names.
-func (r *reader) part(p *scanner, name string, start int) (*Statement, error) {
-	at := p.at
-	p.at = start
-	if name == "" {
-		return nil, p.errorf("the name of a rule is expected")
+// split splits a list at the commas that are in no parentheses, and reports whether these are in pairs.
+func split(text string) (parts []string, closed bool) {
+	depth, from := 0, 0
+	for i, c := range text {
+		switch c {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth < 0 {
+				return nil, false
+			}
+		case ',':
+			if depth == 0 {
+				parts, from = append(parts, text[from:i]), i+1
+			}
+		}
 	}
+	return append(parts, text[from:]), depth == 0
+}
+
+// part finds a rule that a statement names.
+func (r *reader) part(name string) (*Statement, error) {
 	rule := r.names[name]
 	if rule == nil {
-		return nil, p.errorf("no rule %q is before this one", name)
+		return nil, fmt.Errorf("no rule %q is before this one", name)
 	}
 	switch rule.Type {
 	case "batchDistance", "distanceSort", "absoluteSort":
-		return nil, p.errorf("%q is a %s rule, which cannot be part of a compound rule", name, rule.Type)
+		return nil, fmt.Errorf("%q is a %s rule, which cannot be part of a compound rule", name, rule.Type)
 	}
-	p.at = at
 	rule.Part = true
 	return &Statement{Rule: rule}, nil
 }
@@ -116,14 +105,14 @@ func (r *reader) part(p *scanner, name string, start int) (*Statement, error) {
 func (r *reader) expansion(n *document.Node, set *RuleSet) {
 	o := r.Object(n)
 	target := o.Need("target")
-	nodes := o.List(maxSteps, "steps")
+	nodes := o.List(rules.MaxSteps, "steps")
 	if len(nodes) == 0 {
 		r.Fail(n, "%q is missing", "steps")
 	}
 	var steps []Step
 	for i, node := range nodes {
 		step := r.Object(node)
-		s := Step{Seconds: step.Whole("waitTimeSeconds", -1, 0, maxSeconds)}
+		s := Step{Seconds: step.Whole("waitTimeSeconds", -1, 0, lenient.MaxSeconds)}
 		if value := step.Need("value"); value != nil {
 			s.Value = r.Number(value)
 		}
@@ -148,8 +137,8 @@ func (r *reader) expansion(n *document.Node, set *RuleSet) {
 			return
 		}
 		for i, s := range steps {
-			if whole && (s.Value != float64(int(s.Value)) || s.Value < 0 || s.Value > maxPlayers) {
-				r.Fail(nodes[i], "value must be a whole number from 0 to %d", maxPlayers)
+			if whole && (s.Value != float64(int(s.Value)) || s.Value < 0 || s.Value > rules.MaxPlayers) {
+				r.Fail(nodes[i], "value must be a whole number from 0 to %d", rules.MaxPlayers)
 			}
 		}
 		p.Steps = steps
@@ -158,55 +147,31 @@ func (r *reader) expansion(n *document.Node, set *RuleSet) {
 
 // target finds the numbers that an expansion changes, and whether they are whole.
 func (r *reader) target(text string, set *RuleSet) ([]*Param, bool, error) {
-	p := &scanner{text: text}
-	switch {
-	case p.skip("teams["):
-		names := &Expr{}
-		if p.skip("*]") {
+	form := targetForm.FindStringSubmatch(text)
+	if form == nil {
+		return nil, false, fmt.Errorf("%q is not rules[…].… or teams[…].…", text)
+	}
+	property := strings.ToLower(form[3][:1]) + form[3][1:]
+	if form[1] == "teams" {
+		var names []string
+		if strings.TrimSpace(form[2]) == "*" {
 			for _, team := range set.Teams {
-				names.Teams = append(names.Teams, team.Name)
+				names = append(names, team.Name)
 			}
-		} else if err := p.teams(&r.scope, names); err != nil {
-			return nil, false, err
+		} else {
+			var err error
+			if names, _, err = r.scope.named(form[2]); err != nil {
+				return nil, false, err
+			}
 		}
-		property, err := p.property()
-		if err != nil {
-			return nil, false, err
-		}
-		return r.teamParams(set, names.Teams, property)
-	case p.skip("rules["):
-		name, err := p.bracketed()
-		if err != nil {
-			return nil, false, err
-		}
-		rule := r.names[name]
-		if rule == nil {
-			return nil, false, p.errorf("there is no rule %q, only %s", name, list(r.names))
-		}
-		property, err := p.property()
-		if err != nil {
-			return nil, false, err
-		}
-		param, err := rule.param(property)
-		return []*Param{param}, property == "minCount" || property == "maxCount", err
+		return r.teamParams(set, names, property)
 	}
-	return nil, false, p.errorf("rules[…] or teams[…] is expected")
-}
-
-// property reads what follows the bracket.
-func (p *scanner) property() (string, error) {
-	if err := p.expect("."); err != nil {
-		return "", err
+	rule := r.names[form[2]]
+	if rule == nil {
+		return nil, false, fmt.Errorf("there is no rule %q, only %s", form[2], list(r.names))
 	}
-	name := p.word("")
-	p.space()
-	if p.at < len(p.text) {
-		return "", p.errorf("there is text after the end of the target")
-	}
-	if name != "" {
-		name = strings.ToLower(name[:1]) + name[1:]
-	}
-	return name, nil
+	param, err := rule.param(property)
+	return []*Param{param}, property == "minCount" || property == "maxCount", err
 }
 
 func (r *reader) teamParams(set *RuleSet, names []string, property string) ([]*Param, bool, error) {

@@ -2,6 +2,9 @@ package flexmatch
 
 import (
 	"fmt"
+	"maps"
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -65,15 +68,6 @@ func (e *Expr) Path() *Expr {
 	return e
 }
 
-// Calls returns the names of the functions, the outermost first.
-func (e *Expr) Calls() []string {
-	var calls []string
-	for ; e.Call != ""; e = e.Arg {
-		calls = append(calls, e.Call)
-	}
-	return calls
-}
-
 // isExpression reports whether a string is meant as an expression, and not as a literal.
 func isExpression(text string) bool {
 	text = strings.TrimSpace(text)
@@ -95,107 +89,103 @@ type scope struct {
 	attributes map[string]string // types
 }
 
-// parseExpression reads an expression and finds its shape.
-func parseExpression(text string, s *scope) (*Expr, error) {
+// The forms of expressions and of what changes. As in some tables of the guide, paths may begin with "team" and end in
+// "playerid".
+var (
+	callForm = regexp.MustCompile(`(?s)^\s*([^\s(]*)\s*\((.*)\)\s*$`)
+	pathForm = regexp.MustCompile(
+		`^\s*teams?\s*\[([^\]]*)\]\s*\.\s*players\s*(\[\s*player[iI]d\s*\]|\.\s*attributes\s*\[([^\]]*)\])?\s*$`)
+	targetForm = regexp.MustCompile(`^\s*(teams|rules)\s*\[([^\]]*)\]\s*\.\s*(\w+)\s*$`)
+)
+
+// parseExpression reads an expression within so many functions, and finds its shape.
+func parseExpression(text string, s *scope, depth int) (*Expr, error) {
 	if len(text) > maxExpression {
 		return nil, fmt.Errorf("the expression has %d bytes, and at most %d are allowed", len(text), maxExpression)
 	}
-	p := &scanner{text: text}
-	e, err := p.expression(s, 0)
+	call := callForm.FindStringSubmatch(text)
+	switch {
+	case call == nil:
+		return parsePath(text, s)
+	case !functions[call[1]]:
+		return nil, fmt.Errorf("in %q: %q is not a function: there are min, max, avg, median, sum, stddev, count, flatten, "+
+			"set_intersection", text, call[1])
+	case depth >= maxCalls:
+		return nil, fmt.Errorf("functions are nested more than %d deep", maxCalls)
+	}
+	arg, err := parseExpression(call[2], s, depth+1)
 	if err != nil {
 		return nil, err
 	}
-	p.space()
-	if p.at < len(text) {
-		return nil, p.errorf("there is text after the end of the expression: %q", text[p.at:])
+	e := &Expr{Call: call[1], Arg: arg}
+	if err := e.shape(); err != nil {
+		return nil, fmt.Errorf("in %q: %w", text, err)
 	}
 	return e, nil
 }
 
-// scanner reads expressions and statements.
-type scanner struct {
-	text string
-	at   int
-}
-
-func (p *scanner) errorf(format string, args ...any) error {
-	return fmt.Errorf("in %q, at character %d: %s", p.text, p.at+1, fmt.Sprintf(format, args...))
-}
-
-func (p *scanner) space() {
-	for p.at < len(p.text) && strings.IndexByte(" \t\r\n", p.text[p.at]) >= 0 {
-		p.at++
+func parsePath(text string, s *scope) (*Expr, error) {
+	form := pathForm.FindStringSubmatch(text)
+	if form == nil {
+		return nil, fmt.Errorf("%q is not an expression: a function of one, teams[…].players, teams[…].players[playerId] or "+
+			"teams[…].players.attributes[…] is expected", text)
 	}
-}
-
-// skip skips a token if it is next.
-func (p *scanner) skip(token string) bool {
-	p.space()
-	if !strings.HasPrefix(p.text[p.at:], token) {
-		return false
-	}
-	p.at += len(token)
-	return true
-}
-
-func (p *scanner) expect(token string) error {
-	if p.skip(token) {
-		return nil
-	}
-	if p.at >= len(p.text) {
-		return p.errorf("%q is expected, and the text ends", token)
-	}
-	return p.errorf("%q is expected", token)
-}
-
-// word reads letters, digits and any of the others.
-func (p *scanner) word(others string) string {
-	p.space()
-	start := p.at
-	for ; p.at < len(p.text); p.at++ {
-		c := p.text[p.at]
-		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c >= 0x80
-		if !letter && strings.IndexByte(others, c) < 0 {
-			break
-		}
-	}
-	return p.text[start:p.at]
-}
-
-func (p *scanner) expression(s *scope, depth int) (*Expr, error) {
-	start := p.at
-	name := p.word("_")
-	if functions[name] {
-		if depth >= maxCalls {
-			return nil, p.errorf("functions are nested more than %d deep", maxCalls)
-		}
-		if err := p.expect("("); err != nil {
+	e := &Expr{Elem: Players, Depth: 1, PerTeam: true}
+	if strings.TrimSpace(form[1]) != "*" {
+		var err error
+		if e.Teams, e.PerTeam, err = s.named(form[1]); err != nil {
 			return nil, err
 		}
-		arg, err := p.expression(s, depth+1)
-		if err != nil {
-			return nil, err
-		}
-		if err := p.expect(")"); err != nil {
-			return nil, err
-		}
-		e := &Expr{Call: name, Arg: arg}
-		if err := e.shape(); err != nil {
-			p.at = start
-			return nil, p.errorf("%v", err)
-		}
-		return e, nil
+	}
+	if e.PerTeam {
+		e.Depth = 2
 	}
 	switch {
-	case name == "teams", name == "team": // as in some tables of the guide
-		return p.path(s)
-	case p.skip("("):
-		p.at = start
-		return nil, p.errorf("%q is not a function: there are min, max, avg, median, sum, stddev, count, flatten, "+
-			"set_intersection", name)
+	case form[2] == "":
+		return e, nil
+	case form[2][0] == '[':
+		e.ID, e.Elem = true, Strings
+		return e, nil
 	}
-	p.at = start
-	return nil, p.errorf("a function or teams[…] is expected")
+	e.Attribute = strings.Trim(strings.TrimSpace(form[3]), `"'`)
+	switch kind, ok := s.attributes[e.Attribute]; {
+	case !ok:
+		return nil, fmt.Errorf("there is no player attribute %q, only %s", e.Attribute, list(s.attributes))
+	case kind == "number":
+		e.Elem = Numbers
+	case kind == "string":
+		e.Elem = Strings
+	case kind == "string_list":
+		e.Elem, e.Depth = Strings, e.Depth+1
+	default:
+		e.Elem = Maps
+	}
+	return e, nil
+}
+
+// named returns the teams of a list of names, and whether they are several.
+func (s *scope) named(names string) (teams []string, several bool, err error) {
+	for name := range strings.SplitSeq(names, ",") {
+		name = strings.TrimSpace(name)
+		quantity, ok := s.teams[name]
+		if !ok {
+			return nil, false, fmt.Errorf("there is no team %q, only %s", name, list(s.teams))
+		}
+		teams, several = append(teams, name), several || quantity > 1
+	}
+	return teams, several || len(teams) > 1, nil
+}
+
+// list returns the names of a map for an error.
+func list[T any](names map[string]T) string {
+	all := slices.Sorted(maps.Keys(names))
+	if len(all) == 0 {
+		return "none"
+	}
+	if len(all) > 10 {
+		all = append(all[:10], "…")
+	}
+	return strings.Join(all, ", ")
 }
 
 // shape finds the shape of a function's value.

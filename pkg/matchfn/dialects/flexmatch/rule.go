@@ -2,6 +2,7 @@ package flexmatch
 
 import (
 	"matchmaker.dev/pkg/matchfn/dialects/lenient"
+	"matchmaker.dev/pkg/matchfn/rules"
 	"matchmaker.dev/pkg/matchfn/rules/document"
 )
 
@@ -31,7 +32,6 @@ func (r *reader) rule(n *document.Node) *Rule {
 		r.compound(o, rule)
 	}
 	o.Done()
-	r.weigh(rule)
 	r.names[rule.Name] = rule
 	return rule
 }
@@ -46,7 +46,7 @@ func (r *reader) numberAggregation(o *lenient.Object) string {
 }
 
 func (r *reader) expr(n *document.Node) *Expr {
-	e, err := parseExpression(r.Text(n), &r.scope)
+	e, err := parseExpression(r.Text(n), &r.scope, 0)
 	if err != nil {
 		r.Fail(n, "%v", err)
 		return nil
@@ -56,7 +56,7 @@ func (r *reader) expr(n *document.Node) *Expr {
 
 // measurements reads the expressions of a rule.
 func (r *reader) measurements(o *lenient.Object, rule *Rule) {
-	nodes := o.List(maxTogether, "measurements")
+	nodes := o.List(rules.MaxTeams, "measurements")
 	if len(nodes) == 0 {
 		r.Fail(o.Node, "%q is missing", "measurements")
 	}
@@ -85,10 +85,10 @@ func (r *reader) reference(o *lenient.Object, numbers bool) *Reference {
 		ref.Number = &Param{Value: r.Number(n), At: n}
 	case n.Kind == document.String:
 		ref.Text = r.Value(n)
-	case n.Kind == document.List && len(n.Elements) <= maxDefaults:
+	case n.Kind == document.List && len(n.Elements) <= rules.MaxElements:
 		ref.Texts = r.Values(n.Elements)
 	default:
-		r.Fail(n, "an expression, a number or a string is expected, or a list of at most %d strings", maxDefaults)
+		r.Fail(n, "an expression, a number or a string is expected, or a list of at most %d strings", rules.MaxElements)
 	}
 	return ref
 }

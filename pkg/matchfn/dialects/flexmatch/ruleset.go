@@ -9,19 +9,6 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules/document"
 )
 
-// Limits of a rule set.
-const (
-	maxAttributes = rules.MaxValues
-	maxTeams      = rules.MaxTeams // definitions, and copies of all
-	maxPlayers    = rules.MaxPlayers
-	maxRules      = rules.MaxRules
-	maxExpansions = 2 * rules.MaxRules
-	maxSteps      = rules.MaxSteps
-	maxSeconds    = 24 * 60 * 60
-	maxDefaults   = rules.MaxElements // of a list or map
-	maxTogether   = rules.MaxTeams    // measurements of a rule
-)
-
 // RuleSet is a file.
 type RuleSet struct {
 	Name       string
@@ -97,8 +84,6 @@ type Rule struct {
 	Statement         *Statement
 	// Part is set when a compound rule names this one: it is not asked for by itself.
 	Part bool
-
-	weight weight
 }
 
 // Reference is what measurements are compared with: an expression, a text, texts, or a number.
@@ -113,7 +98,7 @@ type Reference struct {
 // Parse reads a rule set. It may be in a member RuleSetBody, as an object or a text, within an answer of the API or of
 // its command line, or in a template of CloudFormation. The member BackfillMode of the matchmaking configuration may be
 // beside it.
-func Parse(node *document.Node) (*RuleSet, error) {
+func Parse(node *document.Node, _ string) (*RuleSet, error) {
 	node, mode, err := unwrap(node)
 	if err != nil {
 		return nil, err
@@ -213,12 +198,12 @@ func parse(node *document.Node) (*RuleSet, error) {
 	} else if version.Text != "1.0" {
 		r.Fail(version, "must be \"1.0\", not %q", version.Text)
 	}
-	for _, n := range o.List(maxAttributes, "playerAttributes") {
+	for _, n := range o.List(rules.MaxValues, "playerAttributes") {
 		set.Attributes = append(set.Attributes, r.attribute(n))
 	}
 	set.Algorithm = r.algorithm(o.Get("algorithm"))
 	players, copies := 0.0, 0
-	for _, n := range o.List(maxTeams, "teams") {
+	for _, n := range o.List(rules.MaxTeams, "teams") {
 		team := r.team(n)
 		players += team.Max.Value * float64(team.Quantity)
 		copies += team.Quantity
@@ -227,18 +212,17 @@ func parse(node *document.Node) (*RuleSet, error) {
 	switch {
 	case len(set.Teams) == 0:
 		r.Fail(node, "%q is missing: a match needs at least one team", "teams")
-	case copies > maxTeams || players > maxPlayers:
+	case copies > rules.MaxTeams || players > rules.MaxPlayers:
 		r.Fail(node, "the teams are %d with up to %v players, and at most %d with %d are allowed",
-			copies, players, maxTeams, maxPlayers)
+			copies, players, rules.MaxTeams, rules.MaxPlayers)
 	}
-	for _, n := range o.List(maxRules, "rules") {
+	for _, n := range o.List(rules.MaxRules, "rules") {
 		if rule := r.rule(n); r.Err() == nil {
 			set.Rules = append(set.Rules, rule)
 		}
 	}
-	r.weighAll(set.Rules)
 	r.reserved(set)
-	for _, n := range o.List(maxExpansions, "expansions") {
+	for _, n := range o.List(2*rules.MaxRules, "expansions") {
 		r.expansion(n, set)
 	}
 	o.Done()
@@ -277,10 +261,10 @@ func (r *reader) value(n *document.Node, kind string) any {
 	case "string":
 		return r.Value(n)
 	case "string_list":
-		return r.Values(r.List(n, maxDefaults))
+		return r.Values(r.List(n, rules.MaxElements))
 	}
-	if n.Kind != document.Object || len(n.Members) > maxDefaults {
-		r.Fail(n, "an object of at most %d numbers is expected", maxDefaults)
+	if n.Kind != document.Object || len(n.Members) > rules.MaxElements {
+		r.Fail(n, "an object of at most %d numbers is expected", rules.MaxElements)
 		return nil
 	}
 	m := map[string]float64{}
@@ -309,7 +293,7 @@ func (r *reader) algorithm(n *document.Node) Algorithm {
 	} else if a.Strategy == "balanced" {
 		r.Fail(n, "%q is missing: the strategy balanced needs it", "balancedAttribute")
 	}
-	for _, at := range o.List(maxAttributes, "sortByAttributes") {
+	for _, at := range o.List(rules.MaxValues, "sortByAttributes") {
 		a.SortBy = append(a.SortBy, r.attributeOf(at, ""))
 	}
 	if a.Batching == "sorted" && len(a.SortBy) == 0 {
@@ -334,12 +318,9 @@ func (r *reader) attributeOf(n *document.Node, kind string) string {
 func (r *reader) team(n *document.Node) Team {
 	o := r.Object(n)
 	t := Team{Name: o.Name("name"), At: n}
-	t.Min = Param{Value: float64(o.Whole("minPlayers", -1, 0, maxPlayers)), At: n}
-	t.Max = Param{Value: float64(o.Whole("maxPlayers", 0, 1, maxPlayers)), At: n}
-	t.Quantity = o.Whole("quantity", 1, 1, maxTeams)
-	if t.Min.Value > t.Max.Value {
-		r.Fail(n, "minPlayers is more than maxPlayers")
-	}
+	t.Min = Param{Value: float64(o.Whole("minPlayers", -1, 0, rules.MaxPlayers)), At: n}
+	t.Max = Param{Value: float64(o.Whole("maxPlayers", 0, 1, rules.MaxPlayers)), At: n}
+	t.Quantity = o.Whole("quantity", 1, 1, rules.MaxTeams)
 	if _, twice := r.scope.teams[t.Name]; twice {
 		r.Fail(n, "there is another team %q", t.Name)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	t "matchmaker.dev/pkg/matchfn/dialects/translation"
 	"matchmaker.dev/pkg/matchfn/rules"
@@ -48,6 +49,7 @@ type translator struct {
 	set        *RuleSet
 	clock      rules.Clock
 	attributes map[string]*Attribute
+	made       int // conditions of the rule that is translated, and of the rules that it names
 }
 
 // bound is a number with its expansions; nil if the rule does not have it.
@@ -81,12 +83,7 @@ func (x *translator) value(attribute, party string, once bool) string {
 		v.Default.String, _ = a.Default.(string)
 	case "string_list":
 		v.Kind, v.Party, v.Once = rules.Set, rules.Merge(party), once
-		list, _ := a.Default.([]string)
-		for _, s := range list {
-			if !slices.Contains(v.Default.Set, s) {
-				v.Default.Set = append(v.Default.Set, s)
-			}
-		}
+		v.Default.Set, _ = a.Default.([]string)
 	default:
 		v.Kind, v.Party, v.Once = rules.Map, rules.Merge(party), once
 		v.Default.Map, _ = a.Default.(map[string]float64)
@@ -106,7 +103,8 @@ func (x *translator) rule(rule *Rule) {
 		return
 	}
 	mark := x.Mark()
-	need, verdict, why, err := x.need(rule)
+	x.made = 0
+	need, verdict, why, err := x.need(rule, 0)
 	if err != nil {
 		x.Reset(mark)
 		x.Say(rule.At, rule.Name, t.Refused, "%v", err)
@@ -134,9 +132,20 @@ func (x *translator) declared() {
 	}
 }
 
-// need returns the condition of a rule.
-func (x *translator) need(rule *Rule) (need rules.Condition, verdict t.Verdict, why string, err error) {
+// deepest is how deep compound rules are in each other at most, so that our text is not nested deeper than it may be.
+const deepest = 9
+
+// need returns the condition of a rule that is so deep in compound rules. Rules that name rules that name rules may
+// become very many conditions.
+func (x *translator) need(rule *Rule, depth int) (need rules.Condition, verdict t.Verdict, why string, err error) {
 	verdict = t.Exact
+	if x.made += 1 + len(rule.Measurements); rule.Type == "comparison" && rule.singles() {
+		x.made += len(rule.Measurements) * len(rule.Measurements) / 2
+	}
+	if x.made > rules.MaxConditions {
+		return nil, verdict, "", fmt.Errorf("it has more than %d conditions, with those of the rules that it names",
+			rules.MaxConditions)
+	}
 	switch rule.Type {
 	case "comparison":
 		if rule.singles() {
@@ -164,7 +173,7 @@ func (x *translator) need(rule *Rule) (need rules.Condition, verdict t.Verdict, 
 			need = &rules.Spread{Value: value, Max: x.bound(rule.MaxDistance), Scope: rules.Scope{Of: rules.InMatch}}
 		}
 	case "compound":
-		return x.compound(rule.Statement)
+		return x.compound(rule.Statement, depth)
 	default:
 		err = fmt.Errorf("a %s rule cannot be part of another", rule.Type)
 	}
@@ -176,13 +185,11 @@ func (x *translator) need(rule *Rule) (need rules.Condition, verdict t.Verdict, 
 
 // deviates reports whether an expression of the rule has a standard deviation.
 func (rule *Rule) deviates() bool {
-	for _, m := range rule.Measurements {
-		if slices.Contains(m.Calls(), "stddev") {
-			return true
-		}
+	all := slices.Clone(rule.Measurements)
+	if rule.Reference != nil && rule.Reference.Expr != nil {
+		all = append(all, rule.Reference.Expr)
 	}
-	return rule.Reference != nil && rule.Reference.Expr != nil &&
-		slices.Contains(rule.Reference.Expr.Calls(), "stddev")
+	return slices.ContainsFunc(all, func(e *Expr) bool { return strings.Contains(e.String(), "stddev(") })
 }
 
 // each makes a condition of each measurement. All must hold.
@@ -198,14 +205,17 @@ func (x *translator) each(rule *Rule, of func(*Rule, *Expr) (rules.Condition, er
 	return t.All(needs...), nil
 }
 
-func (x *translator) compound(s *Statement) (rules.Condition, t.Verdict, string, error) {
-	if s.Op == "" {
-		return x.need(s.Rule)
+func (x *translator) compound(s *Statement, depth int) (rules.Condition, t.Verdict, string, error) {
+	switch {
+	case s.Op == "":
+		return x.need(s.Rule, depth)
+	case depth >= deepest:
+		return nil, "", "", errors.New("it is nested too deep, with the rules that it names")
 	}
 	verdict, why := t.Exact, ""
 	var needs []rules.Condition
 	for _, arg := range s.Args {
-		need, v, w, err := x.compound(arg)
+		need, v, w, err := x.compound(arg, depth+1)
 		if err != nil {
 			return nil, v, w, partError(arg, err)
 		}
@@ -231,8 +241,9 @@ func (x *translator) compound(s *Statement) (rules.Condition, t.Verdict, string,
 	return &rules.Not{Of: needs[0]}, verdict, why, nil
 }
 
+// partError names the part that an error is of, if none is named yet.
 func partError(s *Statement, err error) error {
-	if s.Op != "" {
+	if s.Op != "" || strings.HasPrefix(err.Error(), "its part ") {
 		return err
 	}
 	return fmt.Errorf("its part %q: %w", s.Rule.Name, err)

@@ -14,10 +14,11 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules/document"
 )
 
-// MaxBytes and MaxValues bound a file.
+// MaxBytes and MaxValues bound a file, MaxSeconds the times in it.
 const (
-	MaxBytes  = 256 << 10
-	MaxValues = 20000
+	MaxBytes   = 256 << 10
+	MaxValues  = 20000
+	MaxSeconds = 24 * 60 * 60
 )
 
 // Parse reads a file, which may have a byte order mark, comments and trailing commas.
@@ -49,7 +50,7 @@ func (r *Reader) Fail(at *document.Node, format string, args ...any) {
 	case at == nil:
 		r.err = fmt.Errorf(format, args...)
 	default:
-		r.err = at.Errorf(format, args...)
+		r.err = at.Errorf("%s", fmt.Sprintf(format, args...))
 	}
 }
 
@@ -300,11 +301,13 @@ func (r *Reader) List(n *document.Node, most int) []*document.Node {
 	return n.Elements
 }
 
-// Values reads strings as Value does.
+// Values reads strings as Value does, and returns each once.
 func (r *Reader) Values(nodes []*document.Node) []string {
-	values := make([]string, len(nodes))
-	for i, n := range nodes {
-		values[i] = r.Value(n)
+	values := []string{}
+	for _, n := range nodes {
+		if s := r.Value(n); !slices.Contains(values, s) {
+			values = append(values, s)
+		}
 	}
 	return values
 }

@@ -11,15 +11,6 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules/document"
 )
 
-// Limits of a queue.
-const (
-	maxPlayers = rules.MaxPlayers
-	maxTeams   = rules.MaxTeams
-	maxRules   = rules.MaxRules
-	maxSteps   = rules.MaxSteps
-	maxSeconds = 24 * 60 * 60
-)
-
 // Queue is a matchmaking queue.
 type Queue struct {
 	Name      string
@@ -102,7 +93,7 @@ func ParseMember(text []byte) (*document.Node, error) {
 func Marks() []string { return []string{"MinMatchSize", "MaxMatchSize"} }
 
 // Parse reads a queue, or a request or an answer of the API around it.
-func Parse(node *document.Node) (*Queue, error) {
+func Parse(node *document.Node, _ string) (*Queue, error) {
 	r := &lenient.Reader{Fold: true}
 	node, _ = r.Open(node, lenient.Envelope{
 		Name: "Name", Marks: Marks(), Around: []string{"data", "MatchmakingQueue", "MatchmakingQueues"},
@@ -110,37 +101,26 @@ func Parse(node *document.Node) (*Queue, error) {
 	})
 	o := r.Object(node)
 	q := &Queue{Name: o.Text("", "Name"), At: o.Node}
-	q.Min = o.Whole("MinMatchSize", 0, 1, maxPlayers)
-	q.Max = o.Whole("MaxMatchSize", 0, 1, maxPlayers)
-	if q.Min > q.Max {
-		r.Fail(o.Node, "MinMatchSize is more than MaxMatchSize")
-	}
-	q.MaxTicket = o.Whole("MaxTicketSize", 0, 0, maxPlayers)
-	for _, n := range o.List(maxTeams, "Teams") {
+	q.Min = o.Whole("MinMatchSize", 0, 1, rules.MaxPlayers)
+	q.Max = o.Whole("MaxMatchSize", 0, 1, rules.MaxPlayers)
+	q.MaxTicket = o.Whole("MaxTicketSize", 0, 0, rules.MaxPlayers)
+	for _, n := range o.List(rules.MaxTeams, "Teams") {
 		t := r.Object(n)
 		team := Team{Name: t.Name("Name"), At: n}
-		team.Min, team.Max = t.Whole("MinTeamSize", -1, 0, maxPlayers), t.Whole("MaxTeamSize", 0, 1, maxPlayers)
-		if team.Min > team.Max {
-			r.Fail(n, "MinTeamSize is more than MaxTeamSize")
-		}
-		for _, other := range q.Teams {
-			if other.Name == team.Name {
-				r.Fail(n, "there is another team %q", team.Name)
-			}
-		}
+		team.Min, team.Max = t.Whole("MinTeamSize", -1, 0, rules.MaxPlayers), t.Whole("MaxTeamSize", 0, 1, rules.MaxPlayers)
 		t.Done()
 		q.Teams = append(q.Teams, team)
 	}
-	for _, n := range o.List(maxRules, "Rules") {
+	for _, n := range o.List(rules.MaxRules, "Rules") {
 		q.Rules = append(q.Rules, rule(r, n, ""))
 	}
 	for _, list := range lists {
-		for _, n := range o.List(maxRules, list.member) {
+		for _, n := range o.List(rules.MaxRules, list.member) {
 			q.Rules = append(q.Rules, rule(r, n, list.kind))
 		}
 	}
-	if len(q.Rules) > maxRules {
-		r.Fail(o.Node, "has %d rules, and at most %d are allowed", len(q.Rules), maxRules)
+	if len(q.Rules) > rules.MaxRules {
+		r.Fail(o.Node, "has %d rules, and at most %d are allowed", len(q.Rules), rules.MaxRules)
 	}
 	q.Server = o.Get("ServerAllocationEnabled")
 	o.Done("BuildId", "BuildAliasParams", "StatisticsVisibilityToPlayers")
@@ -255,7 +235,7 @@ func expansion(r *lenient.Reader, o *lenient.Object) *Expansion {
 		x.Overrides = overrides(r, e, "DifferenceOverrides", "MinOverrides", "MinIntersectionSizeOverrides",
 			"MaxLatencyOverrides", "Overrides")
 		x.MaxOverrides = overrides(r, e, "MaxOverrides")
-		for _, b := range e.List(maxSteps, "EnabledOverrides") {
+		for _, b := range e.List(rules.MaxSteps, "EnabledOverrides") {
 			x.Enabled = append(x.Enabled, r.Bool(b))
 		}
 		x.Linear = x.Overrides == nil && x.MaxOverrides == nil && x.Enabled == nil
@@ -276,8 +256,8 @@ func expansion(r *lenient.Reader, o *lenient.Object) *Expansion {
 		if every := e.Number("SecondsBetweenExpansions"); every != nil {
 			x.Every = *every
 		}
-		if x.Every <= 0 || x.Every > maxSeconds {
-			r.Fail(n, "SecondsBetweenExpansions must be more than 0 and at most %d", maxSeconds)
+		if x.Every <= 0 || x.Every > lenient.MaxSeconds {
+			r.Fail(n, "SecondsBetweenExpansions must be more than 0 and at most %d", lenient.MaxSeconds)
 		}
 		e.Done()
 		found = x
@@ -288,7 +268,7 @@ func expansion(r *lenient.Reader, o *lenient.Object) *Expansion {
 // overrides reads numbers, or objects around them. Null is no number for an interval.
 func overrides(r *lenient.Reader, o *lenient.Object, names ...string) []Override {
 	var all []Override
-	for _, n := range o.List(maxSteps, names...) {
+	for _, n := range o.List(rules.MaxSteps, names...) {
 		v := Override{Off: n.Kind == document.Null}
 		switch {
 		case v.Off:

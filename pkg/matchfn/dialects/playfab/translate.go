@@ -2,7 +2,6 @@ package playfab
 
 import (
 	"fmt"
-	"slices"
 
 	"matchmaker.dev/pkg/matchfn/dialects/lenient"
 	t "matchmaker.dev/pkg/matchfn/dialects/translation"
@@ -109,12 +108,7 @@ func (x *translator) value(rule *Rule, kind rules.Kind, party rules.Merge) strin
 	case string:
 		v.Missing, v.Default.String = rules.UseDefault, d
 	case []string:
-		v.Missing = rules.UseDefault
-		for _, s := range d {
-			if !slices.Contains(v.Default.Set, s) {
-				v.Default.Set = append(v.Default.Set, s)
-			}
-		}
+		v.Missing, v.Default.Set = rules.UseDefault, d
 	}
 	if rule.MatchAny {
 		v.Missing, v.Default = rules.Any, rules.Datum{}

@@ -3,6 +3,7 @@ package unity
 import (
 	"slices"
 
+	"matchmaker.dev/pkg/matchfn/dialects/lenient"
 	"matchmaker.dev/pkg/matchfn/rules"
 	"matchmaker.dev/pkg/matchfn/rules/document"
 )
@@ -67,49 +68,14 @@ func (x *translator) guess(source string) string {
 
 // datum reads a default.
 func datum(kind rules.Kind, n *document.Node) (d rules.Datum, err error) {
+	r := &lenient.Reader{}
 	switch kind {
 	case rules.Number:
-		var ok bool
-		if d.Number, ok = number(n); !ok {
-			err = n.Errorf("a number is expected, not %s", n.Kind)
-		}
+		d.Number = r.Number(n)
 	case rules.Set:
-		d.Set, err = texts(n)
+		d.Set = r.Values(r.List(n, rules.MaxElements))
 	default:
-		d.String, err = text(n)
+		d.String = r.Value(n)
 	}
-	return d, err
-}
-
-// text reads a string that players' values are, or are compared with.
-func text(n *document.Node) (string, error) {
-	switch {
-	case n.Kind != document.String:
-		return "", n.Errorf("a string is expected, not %s", n.Kind)
-	case n.Text == "" || len(n.Text) > 256:
-		return "", n.Errorf("a string of 1 to 256 bytes is expected, not one of %d", len(n.Text))
-	}
-	return n.Text, nil
-}
-
-// texts reads different strings, or one.
-func texts(n *document.Node) ([]string, error) {
-	elements := n.Elements
-	if n.Kind != document.List {
-		elements = []*document.Node{n}
-	}
-	if len(elements) > maxValues {
-		return nil, n.Errorf("has %d elements, and at most %d are allowed", len(elements), maxValues)
-	}
-	var all []string
-	for _, e := range elements {
-		s, err := text(e)
-		if err != nil {
-			return nil, err
-		}
-		if !slices.Contains(all, s) {
-			all = append(all, s)
-		}
-	}
-	return all, nil
+	return d, r.Err()
 }

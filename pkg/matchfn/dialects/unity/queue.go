@@ -10,16 +10,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules/document"
 )
 
-// Limits of a queue.
-const (
-	maxPools   = 100
-	maxTeams   = rules.MaxTeams
-	maxPlayers = rules.MaxPlayers
-	maxRules   = rules.MaxRules
-	maxSteps   = rules.MaxSteps
-	maxSeconds = 24 * 60 * 60
-	maxValues  = rules.MaxElements // of a list
-)
+const maxPools = 100
 
 // Queue is a queue with one of its pools.
 type Queue struct {
@@ -121,7 +112,7 @@ func (r *reader) queue(node *document.Node, pool string) *Queue {
 	}
 	o := r.Object(node)
 	q.Name = o.Text("", "name")
-	q.MaxTicket = o.Whole("maxPlayersPerTicket", 0, 0, maxPlayers)
+	q.MaxTicket = o.Whole("maxPlayersPerTicket", 0, 0, rules.MaxPlayers)
 	pools := o.List(maxPools, "filteredPools")
 	if n := o.Get("defaultPool"); n != nil {
 		pools = append([]*document.Node{n}, pools...)
@@ -158,7 +149,7 @@ func (r *reader) asked(q *Queue, pool string) {
 func (r *reader) pool(n *document.Node) *Pool {
 	o := r.Object(n)
 	p := &Pool{Name: o.Text("", "name"), At: n}
-	for _, f := range o.List(maxRules, "filters") {
+	for _, f := range o.List(rules.MaxRules, "filters") {
 		filter := r.Object(f)
 		one := Filter{Attribute: filter.Name("attribute")}
 		one.Operator = filter.Word("operator", "Equal", "Equal", "NotEqual", "LessThan", "GreaterThan")
@@ -194,20 +185,13 @@ func (r *reader) logic(n *document.Node, p *Pool) {
 		return
 	}
 	o = r.Object(definition)
-	for _, team := range o.List(maxTeams, "teams") {
+	for _, team := range o.List(rules.MaxTeams, "teams") {
 		p.Teams = append(p.Teams, r.team(team))
 	}
 	if len(p.Teams) == 0 {
 		r.Fail(definition, "%q is missing", "teams")
 	}
-	for i, team := range p.Teams {
-		for _, other := range p.Teams[:i] {
-			if other.Name == team.Name {
-				r.Fail(team.At, "there is another team %q", team.Name)
-			}
-		}
-	}
-	for _, rule := range o.List(maxRules, "matchRules") {
+	for _, rule := range o.List(rules.MaxRules, "matchRules") {
 		p.Rules = append(p.Rules, r.rule(rule))
 	}
 	o.Done()
@@ -217,12 +201,12 @@ func (r *reader) team(n *document.Node) Team {
 	o := r.Object(n)
 	t := Team{Name: o.Name("name"), At: n, Count: Range{Min: 1, Max: 1}}
 	if count := o.Get("teamCount"); count != nil {
-		t.Count = r.span(count, maxTeams)
+		t.Count = r.span(count, rules.MaxTeams)
 	}
 	if players := o.Need("playerCount"); players != nil {
-		t.Players = r.span(players, maxPlayers)
+		t.Players = r.span(players, rules.MaxPlayers)
 	}
-	for _, rule := range o.List(maxRules, "teamRules") {
+	for _, rule := range o.List(rules.MaxRules, "teamRules") {
 		t.Rules = append(t.Rules, r.rule(rule))
 	}
 	o.Done()
@@ -232,9 +216,6 @@ func (r *reader) team(n *document.Node) Team {
 func (r *reader) span(n *document.Node, most int) Range {
 	o := r.Object(n)
 	s := Range{Min: o.Whole("min", -1, 0, most), Max: o.Whole("max", 0, 1, most)}
-	if s.Min > s.Max {
-		r.Fail(n, "min is more than max")
-	}
 	s.Relaxations = r.relaxations(o, "RangeControl.ReplaceMin")
 	for _, relaxed := range s.Relaxations {
 		if first := s.Relaxations[0]; relaxed.Age != first.Age {
@@ -255,14 +236,14 @@ func (r *reader) span(n *document.Node, most int) Range {
 // relaxations reads the relaxations of some types. The first type needs a value.
 func (r *reader) relaxations(o *lenient.Object, types ...string) []Relaxation {
 	var all []Relaxation
-	for _, n := range o.List(maxSteps, "relaxations") {
+	for _, n := range o.List(rules.MaxSteps, "relaxations") {
 		step := r.Object(n)
 		x := Relaxation{Type: step.Word("type", "", types...), At: n}
 		x.Age = step.Word("ageType", "Oldest", "Youngest", "Oldest", "Average")
 		x.Scope = step.Word("ageScope", wholeMatch, wholeMatch, "Team", "Ticket")
 		if after := step.Need("atSeconds"); after != nil {
-			if x.After = r.Number(after); x.After < 0 || x.After > maxSeconds {
-				r.Fail(after, "must be from 0 to %d", maxSeconds)
+			if x.After = r.Number(after); x.After < 0 || x.After > lenient.MaxSeconds {
+				r.Fail(after, "must be from 0 to %d", lenient.MaxSeconds)
 			}
 		}
 		if x.Value = step.Get("value"); x.Value == nil && x.Type == types[0] {
@@ -283,7 +264,7 @@ func (r *reader) rule(n *document.Node) *Rule {
 		rule.Name = o.Name("name")
 	}
 	rule.Reference, rule.Overlap = o.Get("reference"), o.Number("overlap")
-	r.List(rule.Reference, maxValues)
+	r.List(rule.Reference, rules.MaxElements)
 	rule.Not, rule.Enabled = o.Bool(false, "not"), o.Bool(true, "enableRule")
 	rule.Relaxations = r.relaxations(o, "ReferenceControl.Replace", "RuleControl.Enable", "RuleControl.Disable")
 	if external := o.Get("externalData"); external != nil {

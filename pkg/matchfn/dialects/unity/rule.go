@@ -220,8 +220,8 @@ func (x *translator) equality(rule *Rule, value string, scope rules.Scope) (rule
 		if rule.replaced() {
 			return nil, errors.New("a text cannot be replaced with time")
 		}
-		s, err := text(n)
-		return &rules.Overlap{Value: value, With: []string{s}, Count: rules.Exactly(1), Scope: scope}, err
+		text, err := datum(rules.String, n)
+		return &rules.Overlap{Value: value, With: []string{text.String}, Count: rules.Exactly(1), Scope: scope}, err
 	}
 	return nil, fmt.Errorf("its reference is %s, and the source has values of the kind %s", n.Kind,
 		x.Rules.ValueOf(value).Kind)
@@ -238,9 +238,9 @@ func (x *translator) among(rule *Rule, value string, scope rules.Scope) (rules.C
 	if x.Rules.ValueOf(value).Kind != rules.String {
 		return nil, errors.New("only strings are looked for in a list")
 	}
-	with, err := texts(rule.Reference)
-	if err == nil && len(with) == 0 {
+	with, err := datum(rules.Set, rule.Reference)
+	if err == nil && len(with.Set) == 0 {
 		err = rule.Reference.Errorf("has no elements, so that nobody is in it")
 	}
-	return &rules.Overlap{Value: value, With: with, Count: rules.Exactly(1), Scope: scope}, err
+	return &rules.Overlap{Value: value, With: with.Set, Count: rules.Exactly(1), Scope: scope}, err
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"matchmaker.dev/pkg/matchfn/internal/message"
 )
 
 // Kind is the kind of a JSON value, as error messages name it.
@@ -21,6 +23,8 @@ const (
 	List   Kind = "a list"
 	Object Kind = "an object"
 )
+
+func (k Kind) String() string { return string(k) }
 
 // Limits of a text.
 const (
@@ -61,7 +65,7 @@ type Error struct {
 func (e *Error) Error() string {
 	where := ""
 	if e.Line > 0 {
-		where = fmt.Sprintf("line %d, column %d: ", e.Line, e.Column)
+		where = message.Sprintf("line %d, column %d: ", e.Line, e.Column)
 	}
 	if e.Path != "" {
 		where += e.Path + ": "
@@ -71,7 +75,7 @@ func (e *Error) Error() string {
 
 // Errorf returns an error at the value's place.
 func (n *Node) Errorf(format string, args ...any) error {
-	return &Error{Path: n.Path, Line: n.Line, Column: n.Column, Text: fmt.Sprintf(format, args...)}
+	return &Error{Path: n.Path, Line: n.Line, Column: n.Column, Text: message.Sprintf(format, args...)}
 }
 
 // Get returns a member of an object, or nil if there is none.
@@ -85,6 +89,40 @@ func (n *Node) Get(name string) *Node {
 		}
 	}
 	return nil
+}
+
+// At returns the value at a path: names of members, and numbers of elements, separated by dots. It is nil if it is
+// absent or null.
+func (n *Node) At(path string) (found *Node) {
+	n.Each(path, func(n *Node) { found = n })
+	return found
+}
+
+// Each calls with every value at a path that is not null. In a path, * is every member or element, and a last @ the
+// names of the members.
+func (n *Node) Each(path string, with func(*Node)) {
+	step, rest, more := strings.Cut(path, ".")
+	next := func(of *Node) {
+		switch {
+		case of == nil || of.Kind == Null:
+		case more:
+			of.Each(rest, with)
+		default:
+			with(of)
+		}
+	}
+	for _, m := range n.Members {
+		if step == "@" && !more {
+			next(&Node{Kind: String, Text: m.Name})
+		} else if step == "*" || m.Name == step {
+			next(m.Node)
+		}
+	}
+	for i, e := range n.Elements {
+		if step == "*" || strconv.Itoa(i) == step {
+			next(e)
+		}
+	}
 }
 
 // Option changes what Parse takes.
@@ -107,7 +145,7 @@ func Parse(text []byte, options ...Option) (*Node, error) {
 		option(p)
 	}
 	if len(text) > MaxBytes {
-		return nil, &Error{Text: fmt.Sprintf("the text has %d bytes, and at most %d are allowed", len(text), MaxBytes)}
+		return nil, &Error{Text: message.Sprintf("the text has %d bytes, and at most %d are allowed", len(text), MaxBytes)}
 	}
 	if err := p.space(); err != nil {
 		return nil, err
@@ -141,7 +179,7 @@ type parser struct {
 }
 
 func (p *parser) errorf(path, format string, args ...any) error {
-	return &Error{Path: path, Line: p.line, Column: p.at - p.start + 1, Text: fmt.Sprintf(format, args...)}
+	return &Error{Path: path, Line: p.line, Column: p.at - p.start + 1, Text: message.Sprintf(format, args...)}
 }
 
 // next returns the byte that follows, 0 at the end.
@@ -189,7 +227,7 @@ func (p *parser) unexpected(path, wanted string) error {
 	if p.at >= len(p.text) {
 		return p.errorf(path, "the text ends where %s is expected", wanted)
 	}
-	return p.errorf(path, "%q is found where %s is expected", rune(p.next()), wanted)
+	return p.errorf(path, "%s is found where %s is expected", strconv.QuoteRune(rune(p.next())), wanted)
 }
 
 // container reads an object or a list up to its end.

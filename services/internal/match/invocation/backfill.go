@@ -61,16 +61,16 @@ func (e *encoder) writeBackfills(v, tickets pool.View) {
 	if len(list) == 0 {
 		return
 	}
-	v.Column(s, pool.Created, out.BackfillCreated())
+	v.Column(s, pool.Created, out.Numbers(block.KindBackfillCreated, ""))
 	versions := out.BackfillVersion()
 	for i, backfill := range list {
 		versions[i] = backfill.GetVersion()
 	}
-	out.BackfillConnection(func(i int) ([]byte, bool) {
+	out.Values(block.KindBackfillConnection, "", func(i int) ([]byte, bool) {
 		connection := list[i].GetConnection()
 		return []byte(connection), connection != ""
 	})
-	e.backfills.columns.writeAttributes(v, s, &e.work, out.BackfillAttribute)
+	e.backfills.columns.writeAttributes(v, s, &e.work, out, block.KindBackfillAttribute)
 	e.backfills.roster.write(tickets, e.players.needs, &e.work, out)
 }
 

@@ -250,38 +250,38 @@ const (
 func (c *columns) add(size *block.RequestSize, s *pool.Selection, pools map[string]*pb.Pool) {
 	n := s.N()
 	for _, name := range c.attributes {
-		size.Attribute(name, n)
+		size.Column(name, n, 0)
 	}
 	for i, name := range c.properties {
-		size.Property(name, n, c.lengths[i])
+		size.Column(name, n, c.lengths[i])
 	}
 	for name := range pools {
-		size.Pool(name, len(s.Pool(name)))
+		size.Numbers(name, len(s.Pool(name)))
 	}
 }
 
 // writeAttributes writes the columns of attributes into a request. Names are sorted here and in writeRest, so that the
 // same state makes the same bytes.
-func (c *columns) writeAttributes(v pool.View, s *pool.Selection, w *pool.Work, column func(name string) []float64) {
+func (c *columns) writeAttributes(v pool.View, s *pool.Selection, w *pool.Work, b *block.RequestBuilder, kind uint32) {
 	for _, name := range c.attributes {
 		if w.Late() {
 			return
 		}
-		v.Column(s, name, column(name))
+		v.Column(s, name, b.Numbers(kind, name))
 	}
 }
 
 // writeRest writes the columns of properties and the pools into a request. It needs no view: a selection keeps them.
 func (c *columns) writeRest(
 	s *pool.Selection, w *pool.Work, pools map[string]*pb.Pool,
-	properties func(names []string, lengths []int) []block.ValueColumn, members func(name string, n int) []uint32,
+	b *block.RequestBuilder, property, kind uint32,
 ) {
 	if len(c.properties) > 0 {
 		w.Count(s.N() * len(c.properties))
 		var values []block.ValueColumn
 		for at := 0; at < len(c.properties) && !w.Late(); at += lateColumns {
 			end := min(at+lateColumns, len(c.properties))
-			values = append(values, properties(c.properties[at:end], c.lengths[at:end])...)
+			values = append(values, b.Columns(property, c.properties[at:end], c.lengths[at:end])...)
 		}
 		if w.Late() {
 			return
@@ -291,6 +291,6 @@ func (c *columns) writeRest(
 	for _, name := range slices.Sorted(maps.Keys(pools)) {
 		numbers := s.Pool(name)
 		w.Count(len(numbers))
-		copy(members(name, len(numbers)), numbers)
+		copy(b.Members(kind, name, len(numbers)), numbers)
 	}
 }

@@ -90,7 +90,7 @@ func TestColumnsAreAskedOfWhoNamesSome(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, has := in.PlayerIDs(); has || in.Naming {
+	if _, has := in.Values(block.KindPlayerID, ""); has || in.Naming {
 		t.Errorf("ids: %t, naming: %t", has, in.Naming)
 	}
 }
@@ -153,9 +153,9 @@ func TestColumnsHaveLimits(t *testing.T) {
 		"properties":            {matchfn.Columns{Properties: many}, "the function declares 257 properties together with"},
 		"attributes of players": {matchfn.Columns{PlayerAttributes: many}, "the function declares 257 attributes of players"},
 		"properties of players": {matchfn.Columns{PlayerProperties: many}, "the function declares 257 properties of players"},
-		"a long list":           {matchfn.Columns{Attributes: append(many, "b")}, "names 257 attributes, at most 256"},
-		"a long name":           {matchfn.Columns{PlayerProperties: long}, "holds a name that is not 1 to 256 bytes long"},
-		"no name":               {matchfn.Columns{Properties: []string{""}}, "holds a name that is not 1 to 256 bytes long"},
+		"a long list":           {matchfn.Columns{Attributes: append(many, "b")}, "attributes has 257 names, at most 256"},
+		"a long name":           {matchfn.Columns{PlayerProperties: long}, "has 257 bytes, at most 256 are allowed"},
+		"no name":               {matchfn.Columns{Properties: []string{""}}, "properties[0] is empty"},
 		"many bytes": {matchfn.Columns{Properties: []string{strings.Repeat("x", block.MaxColumns)}},
 			"bytes are more than 262144"},
 	} {

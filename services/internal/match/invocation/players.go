@@ -79,22 +79,22 @@ func (p *players) add(size *block.RequestSize, n int) {
 		return
 	}
 	if p.are.Several {
-		size.Players(n)
+		size.Numbers("", n+1)
 	}
 	if p.needs.Handles {
-		size.PlayerHandles(p.are.N)
+		size.Column("", p.are.N, 0)
 	}
 	if p.ids {
-		size.PlayerIDs(p.are.N, p.are.IDs)
+		size.Column("", p.are.N, p.are.IDs)
 	}
 	if !p.are.Named {
 		return // no player has attributes or properties
 	}
 	for _, name := range p.attributes {
-		size.PlayerAttribute(name, p.are.N)
+		size.Column(name, p.are.N, 0)
 	}
 	for i, name := range p.properties {
-		size.PlayerProperty(name, p.are.N, p.lengths[i])
+		size.Column(name, p.are.N, p.lengths[i])
 	}
 }
 
@@ -107,7 +107,7 @@ func (p *players) write(v pool.View, s *pool.Selection, w *pool.Work, b *block.R
 		s.Starts(w, b.Players(p.are.N))
 	}
 	if p.needs.Handles {
-		v.Handles(s, b.PlayerHandles())
+		v.Handles(s, b.Handles(block.KindPlayerHandle))
 	}
 }
 
@@ -117,7 +117,7 @@ func (p *players) writeRest(s *pool.Selection, w *pool.Work, b *block.RequestBui
 		return
 	}
 	if p.ids {
-		ids := b.PlayerIDs(p.are.IDs)
+		ids := b.Texts(block.KindPlayerID, p.are.IDs)
 		s.EachPlayer(w, func(player int, id string) { ids.Set(player, id) })
 	}
 	if !p.are.Named || w.Late() {
@@ -130,7 +130,7 @@ func (p *players) writeRest(s *pool.Selection, w *pool.Work, b *block.RequestBui
 	var values []block.ValueColumn
 	for at := 0; at < len(p.properties) && !w.Late(); at += lateColumns {
 		end := min(at+lateColumns, len(p.properties))
-		values = append(values, b.PlayerProperties(p.properties[at:end], p.lengths[at:end])...)
+		values = append(values, b.Columns(block.KindPlayerProperty, p.properties[at:end], p.lengths[at:end])...)
 	}
 	if len(values) < len(p.properties) {
 		return

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"matchmaker.dev/pkg/matchfn"
+	"matchmaker.dev/pkg/matchfn/block"
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/match/pool"
 	"matchmaker.dev/services/internal/sandbox"
@@ -135,7 +136,7 @@ func readsPlayers(t *testing.T, saw *[]seen, handles map[string]uint64) *matchfn
 // manifestOf is the manifest of a function as the sandbox reads it.
 func manifestOf(t *testing.T, f *matchfn.Function) sandbox.Manifest {
 	t.Helper()
-	m, err := sandbox.ParseManifest(f.Manifest().JSON())
+	m, err := block.ParseManifest(f.Manifest().JSON())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -252,17 +252,18 @@ func (e *encoder) writeTickets(v pool.View) {
 	if len(e.asked) > 0 {
 		copy(b.Asked(len(e.asked)), e.asked)
 	}
-	e.columns.writeAttributes(v, s, &e.work, b.Attribute)
+	e.columns.writeAttributes(v, s, &e.work, b, block.KindAttribute)
 	e.players.write(v, s, &e.work, b)
 }
 
 // writeRest writes what needs no view. Changes of tickets need not wait for it, nor the runs of other configs for them.
 func (e *encoder) writeRest() {
 	b, pools := &e.request, e.run.Request.GetPools()
-	e.columns.writeRest(&e.selection, &e.work, pools, b.Properties, b.Pool)
+	e.columns.writeRest(&e.selection, &e.work, pools, b, block.KindProperty, block.KindPool)
 	e.players.writeRest(&e.selection, &e.work, b)
 	if len(e.backfills.list) > 0 {
-		e.backfills.columns.writeRest(&e.backfills.selection, &e.work, pools, b.BackfillProperties, b.BackfillPool)
+		e.backfills.columns.writeRest(&e.backfills.selection, &e.work, pools, b, block.KindBackfillProperty,
+			block.KindBackfillPool)
 	}
 }
 

@@ -91,16 +91,16 @@ func (r *roster) add(size *block.RequestSize, p *sandbox.Players, n int) {
 	}
 	size.BackfillPlayers(n, len(r.players), r.teams, r.roles)
 	if len(r.barred) > 0 {
-		size.BackfillBarred(len(r.barred))
+		size.Numbers("", 2*len(r.barred))
 	}
 	if p.Handles {
-		size.PlayerHandles(len(r.players))
+		size.Column("", len(r.players), 0)
 	}
 	if p.IDs {
-		size.PlayerIDs(len(r.players), r.ids)
+		size.Column("", len(r.players), r.ids)
 	}
 	for _, name := range r.named {
-		size.PlayerAttribute(name, len(r.players))
+		size.Column(name, len(r.players), 0)
 	}
 }
 
@@ -111,8 +111,8 @@ func (r *roster) write(v pool.View, p *sandbox.Players, w *pool.Work, b *block.R
 	}
 	w.Count(len(r.players) * (4 + len(r.named)))
 	copy(b.BackfillPlayers(len(r.players)), r.starts)
-	r.set(b.BackfillPlayerTeams(r.teams), (*pb.RosterPlayer).GetTeam)
-	r.set(b.BackfillPlayerRoles(r.roles), (*pb.RosterPlayer).GetRole)
+	r.set(b.Texts(block.KindBackfillPlayerTeam, r.teams), (*pb.RosterPlayer).GetTeam)
+	r.set(b.Texts(block.KindBackfillPlayerRole, r.roles), (*pb.RosterPlayer).GetRole)
 	if len(r.barred) > 0 {
 		pairs := b.BackfillBarred(len(r.barred))
 		for i, one := range r.barred {
@@ -120,19 +120,19 @@ func (r *roster) write(v pool.View, p *sandbox.Players, w *pool.Work, b *block.R
 		}
 	}
 	if p.Handles {
-		handles := b.BackfillPlayerHandles()
+		handles := b.Handles(block.KindBackfillPlayerHandle)
 		for i, one := range r.players {
 			handles[i] = v.Handle(one.GetId())
 		}
 	}
 	if p.IDs {
-		r.set(b.BackfillPlayerIDs(r.ids), (*pb.RosterPlayer).GetId)
+		r.set(b.Texts(block.KindBackfillPlayerID, r.ids), (*pb.RosterPlayer).GetId)
 	}
 	for _, name := range r.named {
 		if w.Late() {
 			return
 		}
-		values := b.BackfillPlayerAttribute(name)
+		values := b.Numbers(block.KindBackfillPlayerAttribute, name)
 		for i, one := range r.players {
 			values[i] = math.NaN()
 			for k, has := range one.GetAttributeNames() {
