@@ -222,7 +222,8 @@ func another(path string) (io.Reader, error) {
 
 func (w *world) create(ctx context.Context, player, queue string, skill float64, more ...string) (string, error) {
 	properties, err := client.Values{"roles": []string{[]string{"tank", "healer", "damage"}[len(player)%3]},
-		"latency": map[string]float64{"eu": math.Round(math.Mod(skill, 60)) + 15, "us": math.Round(math.Mod(skill, 70)) + 90}}.Properties()
+		"latency": map[string]float64{"eu": 15 + math.Round(math.Mod(skill, 60)), "us": 90 + math.Round(math.Mod(skill, 70))},
+	}.Properties()
 	if err != nil {
 		return "", err
 	}
