@@ -22,8 +22,8 @@ type NATSOptions struct {
 	Dir string
 	// Port to listen on; a free one when 0.
 	Port int
-	// Settings is the path of a file of nats-server's own settings, such as users, TLS and a cluster; none when empty. What is said
-	// here goes before what is said there.
+	// Settings is the path of a file of nats-server's own settings, such as users, TLS and a cluster; none when empty.
+	// What is said here goes before what is said there.
 	Settings string
 	// Password is the password of its one user; when empty, and without Settings, every client may do everything.
 	Password string
