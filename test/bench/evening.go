@@ -355,7 +355,7 @@ func (e *evening) curves(load string) []string {
 	const x = "seconds"
 	rates := chart.Chart{X: x, Y: load + ": players a second", Lines: []chart.Line{
 		{Name: "came", Points: came}, {Name: "refused", Color: 1, Points: refused}}}
-	waits := chart.Chart{X: x, Y: load + ": ms from the request that was let in to the assignment", Lines: []chart.Line{
+	waits := chart.Chart{X: x, Y: load + ": ms until the assignment", Lines: []chart.Line{
 		{Name: "p50", Points: p50}, {Name: "p99", Color: 1, Points: p99}}}
 	return []string{rates.SVG(), waits.SVG()}
 }
