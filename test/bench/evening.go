@@ -336,8 +336,8 @@ func (e *evening) recovery(from int) (n int) {
 	return n
 }
 
-// curve draws the evening: what came and was refused above, and how long the others waited below.
-func (e *evening) curve() string {
+// curves draws what came and was refused, and how long the others waited.
+func (e *evening) curves(load string) []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var came, refused, p50, p99 []chart.Point
@@ -353,11 +353,20 @@ func (e *evening) curve() string {
 		p50, p99 = append(p50, wait(0.5)), append(p99, wait(0.99))
 	}
 	const x = "seconds"
-	rates := chart.Chart{X: x, Y: "players a second", Lines: []chart.Line{
+	rates := chart.Chart{X: x, Y: load + ": players a second", Lines: []chart.Line{
 		{Name: "came", Points: came}, {Name: "refused", Color: 1, Points: refused}}}
-	waits := chart.Chart{X: x, Y: "ms from the request that was let in to the assignment", Lines: []chart.Line{
+	waits := chart.Chart{X: x, Y: load + ": ms until the assignment", Lines: []chart.Line{
 		{Name: "p50", Points: p50}, {Name: "p99", Color: 1, Points: p99}}}
+	return []string{rates.SVG(), waits.SVG()}
+}
+
+// stacked is one picture of charts, one below the other.
+func stacked(charts []string) string {
 	const height = 450
-	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="800" height="%d">`+"\n%s"+
-		`<g transform="translate(0 %d)">`+"\n%s</g>\n</svg>\n", 2*height, rates.SVG(), height, waits.SVG())
+	var text strings.Builder
+	fmt.Fprintf(&text, `<svg xmlns="http://www.w3.org/2000/svg" width="800" height="%d">`+"\n", len(charts)*height)
+	for i, one := range charts {
+		fmt.Fprintf(&text, `<g transform="translate(0 %d)">`+"\n%s</g>\n", i*height, one)
+	}
+	return text.String() + "</svg>\n"
 }

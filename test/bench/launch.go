@@ -140,7 +140,7 @@ func (r *round) recovers(e *evening, load string, from int) {
 	r.add(load+": as usual after", seconds, float64(e.recovery(from))).than("the aim", recoveryAim).atMost(1)
 }
 
-// over waits for the last players, adds how many were lost, and draws the curve.
+// over waits for the last players, adds how many were lost, and draws the curves until now.
 func (r *round) over(ctx context.Context, e *evening, load string) error {
 	if err := e.end(ctx); err != nil {
 		return err
@@ -151,9 +151,9 @@ func (r *round) over(ctx context.Context, e *evening, load string) error {
 	r.checkLate(growth{late: e.late.quantile(0.99)})
 	r.add(load+": assigned", "", float64(e.assigned)).than("let in", float64(e.entered)).atLeast(1)
 	r.add(load+": never let in", "", float64(e.outside))
+	r.curves = append(r.curves, e.curves(load)...)
 	if r.Curve == "" {
 		return nil
 	}
-	r.report("%s: %s", load, r.Curve)
-	return os.WriteFile(r.Curve, []byte(e.curve()), 0o600)
+	return os.WriteFile(r.Curve, []byte(stacked(r.curves)), 0o600)
 }

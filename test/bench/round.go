@@ -70,6 +70,8 @@ type round struct {
 	// errs gets the progress, logs the services' logs.
 	errs, logs io.Writer
 	readings   []*reading
+	// curves are charts of a launch.
+	curves []string
 	// late says that the players did not come at their times.
 	late string
 }
