@@ -85,44 +85,6 @@ func TestCreateTakesFewRoundTrips(t *testing.T) {
 	took("many that are refused: the queues that there are are read once", 3)
 }
 
-// TestAnswersThatAreReadyDoNotWait: a ticket of a group is answered while the older tickets of another one's players are
-// read.
-func TestAnswersThatAreReadyDoNotWait(t *testing.T) {
-	s := opener(t, embeddedtest.Redis(t))(state.Options{})
-	c := s.Creator(nil)
-	replaces := func(id string) error {
-		_, err := c.CreateAs(t.Context(), project, state.Creation{
-			Ticket: &pb.Ticket{Id: id, Owner: "ada", Created: 1, Players: []*pb.Player{{Id: "ada"}}},
-			Lists:  state.Lists{Listed: true, Limit: 1, Replace: true}})
-		return err
-	}
-	must(t, replaces("older"))
-	var trips atomic.Int64
-	held := map[int64]chan struct{}{1: make(chan struct{}), 3: make(chan struct{})} // 2 is the group, 3 reads "older"
-	release := sync.OnceFunc(func() { close(held[3]) })
-	defer release()
-	s.OnTrips(func(int) {
-		if gate := held[trips.Add(1)]; gate != nil {
-			<-gate
-		}
-	})
-	first, ready, newer := make(chan error, 1), make(chan error, 1), make(chan error, 1)
-	go func() { first <- c.Create(t.Context(), project, ticket("holds", 1)) }()
-	until(t, "the first is under way", func() bool { return trips.Load() == 1 })
-	go func() { ready <- c.Create(t.Context(), project, ticket("ready", 1)) }()
-	go func() { newer <- replaces("newer") }()
-	until(t, "the others wait", func() bool { return c.Queued(project) == 2 })
-	close(held[1])
-	until(t, "what is ready is answered", func() bool { return len(ready) == 1 })
-	if len(newer) != 0 {
-		t.Error("a ticket is answered before the older one was read")
-	}
-	release()
-	for _, answer := range []chan error{first, ready, newer} {
-		must(t, <-answer)
-	}
-}
-
 // TestProjectsShareRoundTrips: what many projects create, and claim, while two round trips are under way, takes one.
 func TestProjectsShareRoundTrips(t *testing.T) {
 	s := opener(t, embeddedtest.Redis(t))(state.Options{})
