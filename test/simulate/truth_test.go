@@ -479,7 +479,8 @@ func (w *walk) created(c state.Creation, created state.Created) {
 		for _, hash := range []string{"pauses:0", "pauses:1"} {
 			var until int64
 			_, _ = fmt.Sscan(w.now.hash(hash)[player], &until)
-			if left := until - time.Now().UnixMilli(); c.Pauses.Longest > 0 && created.ID == c.Ticket.Id && left > 0 {
+			left, pauses := until-time.Now().UnixMilli(), state.PausesOf(c.Settings)
+			if pauses.Longest > 0 && created.ID == c.Ticket.Id && left > 0 {
 				w.fail("pauses: %s created %s %d ms before its pause was over", player, created.ID, left)
 			}
 		}

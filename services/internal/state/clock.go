@@ -124,7 +124,7 @@ func (s *Store) ClockOff() string {
 
 // KeepTime measures Redis's clock until ctx ends, and logs when the host's clock is off.
 func (s *Store) KeepTime(ctx context.Context) error {
-	for said := time.Duration(0); ; {
+	for said := time.Duration(0); ctx.Err() == nil; {
 		pause := measureEvery
 		if s.measure(ctx) != nil {
 			pause = measureAgain
@@ -138,10 +138,9 @@ func (s *Store) KeepTime(ctx context.Context) error {
 			s.log.InfoContext(ctx, "the clock of this host is right again")
 			said = 0
 		}
-		if wait.For(ctx, pause) != nil {
-			return nil
-		}
+		_ = wait.For(ctx, pause)
 	}
+	return nil
 }
 
 // measure asks Redis for its time once.

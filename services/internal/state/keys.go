@@ -11,22 +11,19 @@ func keysOf(project string) keys { return keys("mm:{" + project + "}:") }
 
 // projects is written before a project's own keys, since they are in different slots of a cluster. A name without a
 // project counts against --max-projects, and is harmless otherwise.
-func (k keys) projects() string  { return string(k) + "projects" }
-func (k keys) schema() string    { return string(k) + "schema" }
-func (k keys) directors() string { return string(k) + "directors" }
+func (k keys) projects() string { return string(k) + "projects" }
+func (k keys) schema() string   { return string(k) + "schema" }
 
 func (k keys) ticket(id string) string     { return string(k) + "t:" + id }
 func (k keys) waiting() string             { return string(k) + "waiting" }
 func (k keys) resolved() string            { return string(k) + "resolved" }
 func (k keys) largeSizes() string          { return string(k) + "large_sizes" }
-func (k keys) largePlayers() string        { return string(k) + "large_players" }
 func (k keys) outcome(id string) string    { return string(k) + "o:" + id }
 func (k keys) outcomes() string            { return string(k) + "outcomes" }
 func (k keys) match(id string) string      { return string(k) + "m:" + id }
 func (k keys) claims() string              { return string(k) + "claims" }
 func (k keys) outbox() string              { return string(k) + "outbox" }
 func (k keys) hostingWindows() string      { return string(k) + "hosting_windows" }
-func (k keys) served() string              { return string(k) + "served" }
 func (k keys) ended() string               { return string(k) + "ended" }
 func (k keys) deallocations() string       { return string(k) + "deallocations" }
 func (k keys) backfill(id string) string   { return string(k) + "bf:" + id }
@@ -45,8 +42,6 @@ func (k keys) historySeq() string          { return string(k) + "history_seq" }
 func (k keys) published() string           { return string(k) + "published" }
 func (k keys) configs() string             { return string(k) + "configs" }
 func (k keys) revisions() string           { return string(k) + "revisions" }
-func (k keys) revision() string            { return string(k) + "revision" }
-func (k keys) configNames() string         { return string(k) + "config_names" }
 func (k keys) configChanges() string       { return string(k) + "config_changes" }
 func (k keys) configHistory() string       { return string(k) + "config_history" }
 func (k keys) audit() string               { return string(k) + "audit" }
@@ -59,17 +54,14 @@ func (k keys) pauses(n string) string      { return string(k) + "pauses:" + n } 
 func (k keys) functions() string           { return string(k) + "functions" }
 func (k keys) unused() string              { return string(k) + "unused" }
 func (k keys) lease() string               { return string(k) + "lease" }
-func (k keys) rates() string               { return string(k) + "rates" }
 func (k keys) unserved() string            { return string(k) + "unserved" }
 func (k keys) lastSeen() string            { return string(k) + "last_seen" }
-func (k keys) idleSweeps() string          { return string(k) + "idle_sweeps" }
 func (k keys) simulation(id string) string { return string(k) + "sim:" + id }
 func (k keys) report(span string) string   { return string(k) + "report" + span }
 func (k keys) party(id string) string      { return string(k) + "pa:" + id }
 func (k keys) parties() string             { return string(k) + "parties" }
 func (k keys) partyPlayers() string        { return string(k) + "party_players" }
 func (k keys) partyCodes() string          { return string(k) + "party_codes" }
-func (k keys) partySweeps() string         { return string(k) + "party_sweeps" }
 func (k keys) result(id string) string     { return string(k) + "r:" + id }
 func (k keys) awaited() string             { return string(k) + "awaited" }
 func (k keys) running() string             { return string(k) + "running" }
