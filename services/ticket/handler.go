@@ -152,7 +152,8 @@ func (s *service) createAndWait(c echo.Context, body *pb.Ticket, wait time.Durat
 	if err := s.addSeats(project, waiter.viewer, t); err != nil {
 		s.Log.WarnContext(ctx, "no seat passes for a create that waits", "project", project, "error", err)
 	}
-	text, err := web.Marshal(awaitedTicket{Ticket: response.NewTicket(t), Running: made.Running})
+	t.Running = made.Running
+	text, err := response.AppendCreated(make([]byte, 0, usualAnswer), t)
 	if err != nil {
 		return err
 	}
@@ -160,13 +161,6 @@ func (s *service) createAndWait(c echo.Context, body *pb.Ticket, wait time.Durat
 		return err
 	}
 	return nil // the player has left
-}
-
-// awaitedTicket is the answer to a create that waits. Status is always null.
-type awaitedTicket struct {
-	response.Ticket
-	Running string `json:"running,omitzero"`
-	Status  any    `json:"status"`
 }
 
 // reader is a read of a ticket.
@@ -259,7 +253,11 @@ func (s *service) get(c echo.Context) error {
 	if err := s.addSeats(c.Param("project"), r.viewer, t); err != nil {
 		return err
 	}
-	return c.JSON(http.StatusOK, response.NewTicket(t))
+	text, err := response.AppendTicket(make([]byte, 0, usualAnswer), t)
+	if err != nil {
+		return err
+	}
+	return c.JSONBlob(http.StatusOK, text)
 }
 
 func (s *service) delete(c echo.Context) error {

@@ -15,7 +15,6 @@ import (
 	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/edge/response"
 	"matchmaker.dev/services/internal/edge/stream"
-	"matchmaker.dev/services/internal/edge/web"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -185,11 +184,11 @@ func (s *follower) send(t *state.Ticket) error {
 		s.addEstimate(s.ctx, s.project, t)
 		told.Estimate = t.Estimate
 	}
-	text, err := web.Marshal(response.NewFollowed(&told))
+	text, err := response.AppendFollowed(stream.Event(kind, id), &told)
 	if err != nil {
 		return err
 	}
-	if err := s.out.Send(append(stream.Event(kind, id), text...)); err != nil {
+	if err := s.out.Send(text); err != nil {
 		return err
 	}
 	s.known, t.Body = id, s.ticket.Body

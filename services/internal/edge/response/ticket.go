@@ -46,27 +46,6 @@ func NewTicket(t *state.Ticket) Ticket {
 	return r
 }
 
-// Followed is what an event of a stream says of a ticket: not what its creator said, which may be long.
-type Followed struct {
-	ID             string      `json:"id"`
-	Assignment     *Assignment `json:"assignment,omitzero"`
-	Created        int64       `json:"created,omitzero"`
-	Queues         []string    `json:"queues,omitempty"`
-	UnservedQueues []string    `json:"unservedQueues,omitempty"`
-	Acceptance     *Acceptance `json:"acceptance,omitzero"`
-	Estimate       *Estimate   `json:"estimate,omitzero"`
-}
-
-// NewFollowed is a ticket as an event has it: its result alone, if there is one.
-func NewFollowed(t *state.Ticket) Followed {
-	r := NewTicket(t)
-	if r.Assignment != nil {
-		return Followed{ID: r.ID, Assignment: r.Assignment}
-	}
-	return Followed{ID: r.ID, Created: r.Created, Queues: r.Queues, UnservedQueues: r.UnservedQueues,
-		Acceptance: r.Acceptance, Estimate: r.Estimate}
-}
-
 // ObjectOrNull is a stored JSON object, or null.
 func ObjectOrNull(stored []byte) json.RawMessage {
 	if len(stored) == 0 {
