@@ -122,9 +122,9 @@ func (w *world) crowd(ctx context.Context) error {
 	for i := range crowd {
 		all.Go(func() error {
 			now := store.Now()
-			_, err := creator.CreateAs(ctx, project, state.CreationOf(&pb.Ticket{Id: state.NewID(now),
-				Owner: fmt.Sprint("crowd-", i), Created: now.UnixMilli(), Queues: []string{"crowd"},
-				AttributeNames: []string{"skill"}, AttributeValues: []float64{float64(i % 3000)}}, settings, 0))
+			_, err := creator.CreateAs(ctx, project, state.Creation{Settings: settings, Ticket: &pb.Ticket{
+				Id: state.NewID(now), Owner: fmt.Sprint("crowd-", i), Created: now.UnixMilli(), Queues: []string{"crowd"},
+				AttributeNames: []string{"skill"}, AttributeValues: []float64{float64(i % 3000)}}})
 			return err
 		})
 	}
