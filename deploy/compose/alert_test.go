@@ -36,6 +36,8 @@ var shorter = []struct{ long, short string }{
 }
 
 // hurry lets Prometheus look each second, by rules with shorter times, and the services run with the settings above.
+// Prometheus is not started again: for five minutes, it would take the last word of a container whose address another
+// one got meanwhile for what is true, such as that a director leads.
 func (m *monitor) hurry(ctx context.Context, t *testing.T) {
 	m.edit(t, "deploy/alerts.yaml", func(text string) string {
 		for _, s := range shorter {
@@ -53,12 +55,20 @@ func (m *monitor) hurry(ctx context.Context, t *testing.T) {
 	m.edit(t, "deploy/settings.yaml", func(text string) string {
 		return regexp.MustCompile(`(?m)^(provider|instant-connection):.*$`).ReplaceAllString(text, "") + hurried
 	})
-	hurrying := []string{"prometheus", "ticket", "director", "runner", "allocator", "backfill"}
+	m.compose(ctx, t, "kill", "--signal", "HUP", "prometheus")
+	until(ctx, t, patience, "Prometheus looks each second", func(ctx context.Context) error {
+		var config struct{ YAML string }
+		err := m.get(ctx, m.prometheus+"/api/v1/status/config", nil, &config)
+		if err == nil && !strings.Contains(config.YAML, "evaluation_interval: 1s") {
+			err = errors.New("it has the settings of before")
+		}
+		return err
+	})
+	hurrying := []string{"ticket", "director", "runner", "allocator", "backfill"}
 	m.compose(ctx, t, append([]string{"restart"}, hurrying...)...)
 	for _, service := range hurrying {
 		m.engine.awaitHealthy(ctx, t, service)
 	}
-	m.prometheus = "http://" + m.address(ctx, t, "prometheus") + ":9090"
 }
 
 // edit changes a file of the copy in its place: containers have this very file.

@@ -135,11 +135,12 @@ func compute(ctx context.Context, t *testing.T, m *monitor) func() {
 	return func() { stop(); set(`{}`) }
 }
 
-// without kills a container, which is not started again until the end, while players come that need servers.
+// without kills a container, which is not started again until the end, while players come that need servers: so slowly
+// that max-waiting refuses none as long as an alert may take.
 func without(service string) func(ctx context.Context, t *testing.T, m *monitor) func() {
 	return func(ctx context.Context, t *testing.T, m *monitor) func() {
 		m.configured(ctx, t, "without-"+service, "duel", `{}`, hosted)
-		stop := m.come(ctx, t, "without-"+service, 500*time.Millisecond, same)
+		stop := m.come(ctx, t, "without-"+service, patience/150, same)
 		m.compose(ctx, t, "kill", service)
 		return func() {
 			stop()

@@ -53,7 +53,7 @@ var ruleTests = []struct {
 		`http_server_request_duration_seconds_count{http_response_status_code="200"} ` + counter(98, 99.5),
 	}},
 	{"MatchmakerNobodyLeads", "", []string{
-		`matchmaker_leading{instance="a"} ` + gauge(-1, 1), // there is no director for an hour
+		`matchmaker_leading{instance="a"} ` + vanished(1), // the director is killed, and away for an hour
 		`http_server_request_duration_seconds_count{http_request_method="POST",` +
 			`http_route="/:project/matchmaking/api/v1/tickets",http_response_status_code="201"} ` + counter(1, 1),
 	}},
@@ -107,12 +107,15 @@ var ruleTests = []struct {
 // The bad hour has 60 samples, and the good time after it 140.
 const badMinutes, goodMinutes = 60, 140
 
-// gauge is one value during the bad hour, and another one after it. There is no sample for -1.
+// gauge is one value during the bad hour, and another one after it.
 func gauge(bad, good float64) string {
-	if bad == -1 {
-		return fmt.Sprintf("_x%d %vx%d", badMinutes, good, goodMinutes-1)
-	}
 	return fmt.Sprintf("%vx%d %vx%d", bad, badMinutes-1, good, goodMinutes-1)
+}
+
+// vanished is the value of a target that goes away at the beginning of the bad hour, as Prometheus notes it, and comes
+// back after it.
+func vanished(value float64) string {
+	return fmt.Sprintf("%v stale _x%d %vx%d", value, badMinutes-2, value, goodMinutes-1)
 }
 
 // counter grows by so much a minute.
