@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -11,12 +10,21 @@ import (
 
 	"github.com/alecthomas/kong"
 	"go.yaml.in/yaml/v3"
+
+	"matchmaker.dev/pkg/matchfn/rules/document"
 )
 
 // fileSettings reads the file given with --config.
 func fileSettings(r io.Reader) (kong.Resolver, error) {
 	values := map[string]any{}
-	if err := yaml.NewDecoder(r).Decode(&values); err != nil && !errors.Is(err, io.EOF) {
+	text, err := io.ReadAll(r)
+	if err == nil {
+		text, err = document.Text(text)
+	}
+	if err == nil {
+		err = yaml.Unmarshal(text, &values)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("--config: %w", err)
 	}
 	return file(values), nil

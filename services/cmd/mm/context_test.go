@@ -91,10 +91,12 @@ func TestFileOfContextsThatIsNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	shell.run("context", "list").expect(1, "", "more than 1048576 bytes")
-	if err := os.WriteFile(file, []byte("current: gone\ncontexts: {a: null}\n"), 0o600); err != nil {
-		t.Fatal(err)
+	for _, text := range []string{"current: gone\ncontexts: {a: null}\n", "{\x00}\x00"} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		shell.run("context", "list", "-o", "json").expect(0, "[]", "there are no contexts")
 	}
-	shell.run("context", "list", "-o", "json").expect(0, "[]", "there are no contexts")
 }
 
 // "matchmaker dev" says in its data folder where it listens.

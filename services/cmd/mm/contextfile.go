@@ -15,6 +15,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"matchmaker.dev/pkg/matchfn/rules/document"
 	"matchmaker.dev/services/internal/platform/keyfile"
 )
 
@@ -72,6 +73,9 @@ func (c console) readContexts() (*contextFile, error) {
 	}
 	if len(text) > maxContextFile {
 		return nil, fmt.Errorf("%s: more than %d bytes", c.contextPath(), maxContextFile)
+	}
+	if text, err = document.Text(text); err != nil {
+		return nil, fmt.Errorf("%s: %w", c.contextPath(), err)
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	decoder.KnownFields(true)

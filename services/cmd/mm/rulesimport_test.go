@@ -3,12 +3,15 @@ package main
 import (
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf16"
 
+	"matchmaker.dev/pkg/matchfn/dialects"
 	"matchmaker.dev/pkg/matchfn/rules"
 )
 
@@ -59,19 +62,46 @@ func TestRulesImport(t *testing.T) {
 	shell.run("rules", "import", "flexmatch", wrong).expect(1, "", `rules[0]: "name" is missing`)
 }
 
+// Templates in other languages than JSON are told from rule sets that are wrong, by each command that reads rules.
+func TestTemplatesAreNoJSON(t *testing.T) {
+	shell := newShell(t)
+	for begin, rest := range map[string]string{
+		"resource":                  ` "aws_gamelift_matchmaking_rule_set" "x" { rule_set_body = "{}" }`,
+		"terraform":                 " {}", // not the word true
+		"#":                         " rules\nlocals {}",
+		"AWSTemplateFormatVersion:": " '2010-09-09'\nResources: {}",
+		"---":                       "\nrules: []",
+		"-":                         " teams: []",
+		"matchHosting:":             " null",
+	} {
+		file := write(t, "rules.tf", begin+rest)
+		want := fmt.Sprintf("mm: %s: JSON is expected, and the text begins with %q", file, begin)
+		for _, language := range dialects.Languages() {
+			shell.run("rules", "import", language, file).expect(1, "", want)
+			shell.run("rules", "check", "--language", language, file).expect(1, "", want)
+		}
+		shell.run("rules", "check", file).expect(1, "", want)
+		text := write(t, "rules.json", `{"flexmatch": `+strconv.Quote(begin+rest)+`}`)
+		shell.run("rules", "check", text).expect(1, "", `flexmatch: JSON is expected, and the text begins with "`+begin)
+		shell.on(newService(t), "config", "put", "a", file).expect(1, "", "not JSON: ")
+	}
+}
+
 // Files are what editors and shells make of them: with byte order marks, and in UTF-16.
 func TestFilesWithByteOrderMarks(t *testing.T) {
 	encode := func(order binary.AppendByteOrder, text string) (file []byte) {
-		for _, unit := range utf16.Encode([]rune("\ufeff" + text)) {
+		for _, unit := range utf16.Encode([]rune(text)) {
 			file = order.AppendUint16(file, unit)
 		}
 		return file
 	}
 	shell, dir := newShell(t), t.TempDir()
 	for name, encoded := range map[string]func(string) []byte{
-		"utf-8":  func(text string) []byte { return []byte("\ufeff" + text) },
-		"little": func(text string) []byte { return encode(binary.LittleEndian, text) },
-		"big":    func(text string) []byte { return encode(binary.BigEndian, text) },
+		"utf-8":                 func(text string) []byte { return []byte("\ufeff" + text) },
+		"little":                func(text string) []byte { return encode(binary.LittleEndian, "\ufeff"+text) },
+		"big":                   func(text string) []byte { return encode(binary.BigEndian, "\ufeff"+text) },
+		"little without a mark": func(text string) []byte { return encode(binary.LittleEndian, text) },
+		"big without a mark":    func(text string) []byte { return encode(binary.BigEndian, text) },
 	} {
 		write := func(text string) string {
 			file := filepath.Join(dir, name+".json")
@@ -100,5 +130,5 @@ func TestFilesWithByteOrderMarks(t *testing.T) {
 	if err := os.WriteFile(file, []byte("\xff\xfe\x00\x00{\x00\x00\x00"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	shell.run("rules", "check", file).expect(1, "", "it is UTF-32, by its byte order mark: save it as UTF-8")
+	shell.run("rules", "check", file).expect(1, "", "it is UTF-32: save it as UTF-8")
 }

@@ -3,8 +3,10 @@
 package document
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // Kind is the kind of a JSON value, as error messages name it.
@@ -110,7 +112,16 @@ func Parse(text []byte, options ...Option) (*Node, error) {
 	if err := p.space(); err != nil {
 		return nil, err
 	}
+	rest := text[p.at:]
 	node, err := p.value("", 0)
+	if err != nil && len(rest) > 0 && strings.IndexByte("{[\"", rest[0]) < 0 {
+		word := rest[:min(len(rest), 40)]
+		if end := bytes.IndexAny(word, " \t\r\n"); end > 0 {
+			word = word[:end]
+		}
+		return nil, &Error{Text: fmt.Sprintf("JSON is expected, and the text begins with %q: "+
+			"of a template in YAML or HCL, the JSON in it alone is read", word)}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,12 +1,14 @@
 package auth
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"go.yaml.in/yaml/v3"
+
+	"matchmaker.dev/services/internal/platform/textfile"
 )
 
 // Settings name the issuers whose tokens an API trusts.
@@ -16,13 +18,12 @@ type Settings struct {
 
 // Read reads the list of issuers. It refuses unknown members: a mistyped restriction would not restrict.
 func (s *Settings) Read() ([]Issuer, error) {
-	f, err := os.Open(s.Issuers)
+	text, err := textfile.Read(s.Issuers)
 	if err != nil {
 		return nil, fmt.Errorf("--issuers: %w", err)
 	}
-	defer func() { _ = f.Close() }()
 	var issuers []Issuer
-	decoder := yaml.NewDecoder(f)
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	decoder.KnownFields(true)
 	if err := decoder.Decode(&issuers); err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("--issuers: %s: %w", s.Issuers, err)

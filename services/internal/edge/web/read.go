@@ -14,7 +14,7 @@ import (
 // ReadJSON reads the request's JSON body as it stands, for services that report all mistakes of a body at once. It
 // refuses what Decode refuses of any body: the content type, the size, an empty body, anything that is not exactly one
 // JSON value in UTF-8, and nesting over 40. Members may be given twice in what it returns. Such bodies are files that
-// people write, so they may have a byte order mark, also UTF-16's.
+// people write, so they may have a byte order mark, and be UTF-16.
 func ReadJSON(c echo.Context) (jsontext.Value, error) {
 	req := c.Request()
 	if err := checkContentType(req.Header); err != nil {

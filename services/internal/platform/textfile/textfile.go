@@ -9,7 +9,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules/document"
 )
 
-// Read returns the text of a file in UTF-8, without a byte order mark. It may be UTF-16 with one.
+// Read returns the text of a file in UTF-8, without a byte order mark. It may be UTF-16.
 func Read(name string) ([]byte, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
