@@ -68,6 +68,10 @@ func TestHostileTokens(t *testing.T) {
 		return sign(t, jwa.EdDSA(), ed, map[string]any{"kid": "ed"}, claims(c, over))
 	}
 	at := c.now().Unix()
+	dashed := good
+	for i := 0; !strings.ContainsAny(dashed[strings.LastIndexByte(dashed, '.'):], "-_"); i++ {
+		dashed = with(map[string]any{"jti": strconv.Itoa(i)})
+	}
 
 	const (
 		notJWT    = "the token is not a signed JWT"
@@ -99,15 +103,17 @@ func TestHostileTokens(t *testing.T) {
 		t.Errorf("the same name in several objects: %v", err)
 	}
 	for name, tt := range map[string]struct{ token, reason string }{
-		"empty":                 {"", notJWT},
-		"garbage":               {"garbage", notJWT},
-		"dots":                  {"..", notJWT},
-		"too long":              {strings.Repeat("a", 16<<10+1), "the token is too long"},
-		"a megabyte":            {strings.Repeat("a", 1<<20), "the token is too long"},
-		"truncated":             {good[:len(good)-10], badSig},
-		"without its signature": {head + "." + body + ".", notJWT},
-		"two segments":          {head + "." + body, notJWT},
-		"four segments":         {good + ".x", notJWT},
+		"empty":      {"", notJWT},
+		"garbage":    {"garbage", notJWT},
+		"dots":       {"..", notJWT},
+		"too long":   {strings.Repeat("a", 16<<10+1), "the token is too long"},
+		"a megabyte": {strings.Repeat("a", 1<<20), "the token is too long"},
+		"truncated":  {good[:len(good)-10], badSig},
+		"signature with bits that belong to no byte": {good[:len(good)-1] + string(good[len(good)-1]+1), notJWT},
+		"signature in another alphabet":              {strings.NewReplacer("-", "+", "_", "/").Replace(dashed), notJWT},
+		"without its signature":                      {head + "." + body + ".", notJWT},
+		"two segments":                               {head + "." + body, notJWT},
+		"four segments":                              {good + ".x", notJWT},
 		"JSON serialization": {`{"payload":"` + body + `","signatures":[{"protected":"` + head + `","signature":"` +
 			signature + `"}]}`, notJWT},
 		"encrypted (5 segments)": {head + ".a.b.c.d", notJWT},

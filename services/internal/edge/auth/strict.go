@@ -12,15 +12,18 @@ import (
 )
 
 // checkJSON refuses a token that two readers could understand differently: one whose header or claims have the same
-// name twice in an object, or whose times are no numbers. The library that reads tokens takes the last of two claims,
-// and texts as times.
+// name twice in an object, whose times are no numbers, or whose Base64 has another form. The library that reads tokens
+// takes the last of two claims, texts as times, and a signature in many forms.
 func checkJSON(token string, claims []byte) error {
-	encoded, _, _ := strings.Cut(token, ".")
-	header, err := base64.RawURLEncoding.DecodeString(encoded)
-	if err != nil {
-		return refuse("the token is not a signed JWT")
+	var parts [][]byte
+	for encoded := range strings.SplitSeq(token, ".") {
+		part, err := base64.RawURLEncoding.Strict().DecodeString(encoded)
+		if err != nil {
+			return refuse("the token is not a signed JWT")
+		}
+		parts = append(parts, part)
 	}
-	if err := scan(header); err != nil {
+	if err := scan(parts[0]); err != nil {
 		return err
 	}
 	return scan(claims, "exp", "nbf", "iat")
