@@ -185,6 +185,7 @@ func TestListsThatAreRefused(t *testing.T) {
 			t.Errorf("%s: %q, want %q", query, problem.Detail, want.says)
 		}
 	}
+	w.read(t, "/queues?a;b", http.StatusBadRequest, new(struct{}))
 }
 
 // A project without a function that runs has tickets all the same: those are what a studio asks about that begins, or

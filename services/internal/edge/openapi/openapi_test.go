@@ -72,6 +72,14 @@ func TestComplete(t *testing.T) {
 			if operation.OperationID == "" || operation.Summary == "" || len(operation.Tags) == 0 || operation.Security == nil {
 				t.Errorf("%s: an operationId, a summary, a tag or security is missing", name)
 			}
+			all := map[string]bool{"413": true, "406": method != http.MethodDelete, // as of any path
+				"401": operation.Security != nil && len(*operation.Security) > 0,
+				"415": operation.RequestBody != nil && operation.RequestBody.Value.Content["application/json"] != nil}
+			for status, may := range all {
+				if may && operation.Responses.Value(status) == nil {
+					t.Errorf("%s: the answer %s is missing", name, status)
+				}
+			}
 			for status, answer := range operation.Responses.Map() {
 				if answer.Value.Headers["X-Correlation-Id"] == nil {
 					t.Errorf("%s: the answer %s has no X-Correlation-Id", name, status)

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"encoding"
 	"errors"
 	"io"
@@ -50,6 +51,8 @@ func explainSyntax(bad *jsontext.SyntacticError, text []byte) error {
 	switch {
 	case bad.ByteOffset == 0 && hasMark(text):
 		return problem.New(problem.Invalid, "the body begins with a byte order mark: JSON is UTF-8 without one")
+	case bytes.IndexByte(text[:min(2, len(text))], 0) >= 0:
+		return problem.New(problem.Invalid, "the body is UTF-16 or UTF-32: JSON is UTF-8")
 	case errors.Is(bad.Err, jsontext.ErrDuplicateName):
 		return problem.New(problem.Invalid, "%s: given twice", path(bad.JSONPointer))
 	case errors.Is(bad.Err, io.ErrUnexpectedEOF):
@@ -70,19 +73,21 @@ func hasMark(text []byte) bool {
 
 // path is a JSON pointer as people write it: pools.main.filters.0.min.
 func path(p jsontext.Pointer) string {
-	const longest = 100
-	text := strings.Join(slices.Collect(p.Tokens()), ".")
-	if text == "" {
-		return "the body"
+	if text := strings.Join(slices.Collect(p.Tokens()), "."); text != "" {
+		return shortened(text, 100)
 	}
-	if len(text) > longest {
-		cut := longest
-		for !utf8.RuneStart(text[cut]) {
-			cut--
-		}
-		text = text[:cut] + "…"
+	return "the body"
+}
+
+// shortened cuts a text that is longer than so many bytes.
+func shortened(text string, longest int) string {
+	if len(text) <= longest {
+		return text
 	}
-	return text
+	for !utf8.RuneStart(text[longest]) {
+		longest--
+	}
+	return text[:longest] + "…"
 }
 
 const (

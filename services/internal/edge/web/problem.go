@@ -18,6 +18,9 @@ import (
 // mediaProblem is the content type of every error that package web writes.
 const mediaProblem = "application/problem+json"
 
+// maxDetail bounds what an error repeats of what a client sent, in bytes.
+const maxDetail = 2 << 10
+
 // statusClientGone is the logged status of a request whose client hung up before the answer.
 const statusClientGone = 499
 
@@ -86,7 +89,7 @@ func writeProblem(log *slog.Logger, c echo.Context, err error) {
 	setRateLimit(header, err)
 	header.Set(echo.HeaderCacheControl, "no-store")
 	header.Set(echo.HeaderContentType, mediaProblem) // over what a handler set for its answer
-	body, failed := problemText(status, code, detail, CorrelationID(c))
+	body, failed := problemText(status, code, shortened(detail, maxDetail), CorrelationID(c))
 	if failed == nil {
 		failed = c.Blob(status, mediaProblem, body) // net/http leaves out the body of an answer to HEAD
 	}

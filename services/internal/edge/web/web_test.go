@@ -179,6 +179,11 @@ func TestProblems(t *testing.T) {
 	}{
 		"unknown path":     {method: "GET", path: "/nowhere", status: 404, detail: "this path does not exist"},
 		"unknown sub-path": {method: "GET", path: tickets + "/x", status: 404, detail: "this path does not exist"},
+		"empty segment": {method: "PUT", path: "/demo/matchmaking/api/v1/configs/", body: "{}", status: 404,
+			detail: "this path does not exist"},
+		"no project": {method: "GET", path: "//matchmaking/api/v1/tickets", status: 404, detail: "this path does not exist"},
+		"long method": {method: strings.Repeat("A", 5000), path: tickets, status: 405,
+			detail: "this path does not take the method " + strings.Repeat("A", 2013) + "…"},
 		"method": {method: "PATCH", path: tickets, status: 405,
 			detail: "this path does not take the method PATCH", want: []string{"Allow", "OPTIONS, DELETE, GET, HEAD, POST"}},
 		"accept": {method: "GET", path: tickets, headers: []string{"Accept", "text/html, application/xml;q=0.9"},
@@ -254,7 +259,8 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("Accept %q: %d %s", accept, res.StatusCode, body)
 		}
 	}
-	for _, contentType := range []string{"application/json", "Application/JSON; charset=UTF-8", "application/json;x=y"} {
+	for _, contentType := range []string{"application/json", "Application/JSON; charset=UTF-8", "application/json;x=y",
+		"application/json; charset=utf8", `application/json;charset="UTF8"`} {
 		res := do(t, "POST", tickets, contentType, strings.NewReader(`{"Attributes":{"A":1}}`))
 		body, _ := io.ReadAll(res.Body)
 		if res.StatusCode != http.StatusCreated || string(body) != `{"attributes":{"A":1},"properties":{}}` {
