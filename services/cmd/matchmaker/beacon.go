@@ -5,8 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/alecthomas/kong"
-
 	"matchmaker.dev/services/beacon"
 	"matchmaker.dev/services/internal/platform/app"
 )
@@ -27,7 +25,7 @@ func (beaconCmd) Help() string {
 
 // Validate is called by kong.
 func (c *beaconCmd) Validate() error {
-	return validate(kong.Plugins{&c.Process.Settings, &c.Process.Shutdown, &c.Own})
+	return validate(append(c.Process.checked(), &c.Own))
 }
 
 func (c *beaconCmd) Run(ctx context.Context, s streams) (err error) {

@@ -110,7 +110,7 @@ func newCommand(account string, services []service) *command {
 
 // Validate is called by kong.
 func (c *command) Validate() error {
-	return validate(slices.Concat(kong.Plugins{&c.Process.Settings, &c.Process.Shutdown}, c.Shared, c.Own))
+	return validate(slices.Concat(c.Process.checked(), c.Shared, c.Own))
 }
 
 func (c *command) Run(ctx context.Context, s streams) error {

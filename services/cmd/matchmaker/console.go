@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/alecthomas/kong"
-
 	"matchmaker.dev/services/console"
 	"matchmaker.dev/services/internal/edge/auth"
 	"matchmaker.dev/services/internal/edge/issuer"
@@ -32,7 +30,7 @@ func (consoleCmd) Help() string {
 
 // Validate is called by kong.
 func (c *consoleCmd) Validate() error {
-	return validate(kong.Plugins{&c.Process.Settings, &c.Process.Shutdown, &c.Own})
+	return validate(append(c.Process.checked(), &c.Own))
 }
 
 func (c *consoleCmd) Run(ctx context.Context, s streams) (err error) {

@@ -53,7 +53,7 @@ func newDev(services []service) devCmd {
 
 // Validate is called by kong.
 func (c *devCmd) Validate() error {
-	return validate(slices.Concat(kong.Plugins{&c.Process.Settings, &c.Process.Shutdown}, c.Own, c.Limits))
+	return validate(slices.Concat(c.Process.checked(), c.Own, c.Limits))
 }
 
 func (c *devCmd) Run(ctx context.Context, s streams) (err error) {

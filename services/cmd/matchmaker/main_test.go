@@ -1,11 +1,14 @@
 package main
 
 import (
+	"encoding/binary"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/alecthomas/kong"
 	"github.com/google/go-cmp/cmp"
@@ -131,6 +134,55 @@ func TestMistakesAreOneLineEach(t *testing.T) {
 	}
 }
 
+// An address that is none is a wrong command line. One that is taken is a failure, which names the flag, too.
+func TestListeners(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	udp, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer udp.Close()
+	keys := filepath.Join(t.TempDir(), "keys")
+	if code, _, stderr := matchmaker(t, "keys", "beacon", keys); code != exitOK {
+		t.Fatal(stderr)
+	}
+	dev := []string{"dev", "--memory", "--listen", "127.0.0.1:0", "--log-level", "error"}
+	beacon := []string{"beacon", "--region", "eu", "--beacon-keys", keys, "--listen", "127.0.0.1:0", "--udp-listen",
+		"127.0.0.1:0", "--log-level", "error"}
+	console := []string{"console", "--api-url", "http://127.0.0.1:1", "--log-level", "error"}
+	for _, c := range []struct {
+		command []string
+		flag    string
+		taken   net.Addr
+	}{
+		{dev, "--listen", taken.Addr()}, {dev, "--metrics-listen", taken.Addr()},
+		{beacon, "--listen", taken.Addr()}, {beacon, "--metrics-listen", taken.Addr()},
+		{beacon, "--udp-listen", udp.LocalAddr()},
+		{console, "--listen", taken.Addr()}, {console, "--metrics-listen", taken.Addr()},
+	} {
+		for address, want := range map[string]int{
+			"here": exitUsage, "127.0.0.1:99999": exitUsage, c.taken.String(): exitFailure,
+		} {
+			args := append(slices.Clone(c.command), c.flag, address)
+			if c.command[0] == "dev" {
+				args = append(args, "--data", t.TempDir())
+			}
+			code, _, stderr := matchmaker(t, args...)
+			if code != want || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, " "+c.flag+": ") {
+				t.Errorf("%s %s %s: exit code %d, want %d: %s", c.command[0], c.flag, address, code, want, stderr)
+			}
+		}
+	}
+	code, _, stderr := matchmaker(t, "director", "--metrics-values", "-1")
+	if code != exitUsage || !strings.Contains(stderr, "--metrics-values") {
+		t.Errorf("exit code %d, %s", code, stderr)
+	}
+}
+
 func TestPasswordsOfURLsAreNotRepeated(t *testing.T) {
 	for _, args := range [][]string{
 		{"director", "--redis", "redis://user:hunter2@host:port:9/x"},
@@ -178,6 +230,20 @@ func TestFlagsGoBeforeTheEnvironmentAndThatBeforeTheFile(t *testing.T) {
 	if s := c.services["director"].settings; s.Director.MinInterval.Seconds() != 1 ||
 		s.Director.MaxInterval.Seconds() != 20 || s.Director.Lease.Seconds() != 40 || s.State.Limits.Waiting != 7 {
 		t.Errorf("read %+v", s)
+	}
+}
+
+// A settings file is what editors and shells make of it.
+func TestSettingsInUTF16(t *testing.T) {
+	var text []byte
+	for _, unit := range utf16.Encode([]rune("lease: 3s # ä\n")) {
+		text = binary.LittleEndian.AppendUint16(text, unit)
+	}
+	for _, mark := range []string{"", "\xff\xfe"} {
+		c := parse(t, "director", "--config", write(t, mark+string(text)))
+		if got := c.services["director"].settings.Director.Lease.Seconds(); got != 3 {
+			t.Errorf("the lease is %v s, want 3", got)
+		}
 	}
 }
 

@@ -57,6 +57,8 @@ type common struct {
 	app.Shutdown
 }
 
+func (c *common) checked() kong.Plugins { return kong.Plugins{&c.Settings, &c.Telemetry, &c.Shutdown} }
+
 // settings are the settings of everything that a process can have in it. A command reads the settings of its services.
 // The help lists them in this order.
 type settings struct {

@@ -109,12 +109,12 @@ func listen(ctx context.Context, o Options) (net.Listener, error) {
 		return o.Listener, nil
 	}
 	if o.Settings.Listen == "" {
-		return nil, errors.New("listen: no address")
+		return nil, errors.New("--listen: no address")
 	}
 	var lc net.ListenConfig
 	listener, err := lc.Listen(ctx, "tcp", o.Settings.Listen)
 	if err != nil {
-		return nil, fmt.Errorf("listen: %w", err)
+		return nil, fmt.Errorf("--listen: %w", err)
 	}
 	return listener, nil
 }

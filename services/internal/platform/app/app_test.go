@@ -343,7 +343,7 @@ func TestListen(t *testing.T) {
 		"no address":     {Log: quiet},
 		"address in use": {Log: quiet, Settings: app.Settings{Listen: taken.Addr().String()}},
 	} {
-		if err := app.Run(t.Context(), o); err == nil || !strings.HasPrefix(err.Error(), "listen: ") {
+		if err := app.Run(t.Context(), o); err == nil || !strings.HasPrefix(err.Error(), "--listen: ") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
