@@ -4,7 +4,6 @@ package document
 
 import (
 	"bytes"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -153,8 +152,12 @@ func Parse(text []byte, options ...Option) (*Node, error) {
 	rest := text[p.at:]
 	node, err := p.value("", 0)
 	if err != nil && len(rest) > 0 && strings.IndexByte("{[\"", rest[0]) < 0 {
-		return nil, &Error{Text: fmt.Sprintf("JSON is expected, and the text begins with %q: "+
-			"of a template in YAML or HCL, the JSON in it alone is read", bytes.Fields(rest)[0])}
+		word := rest[:min(len(rest), 40)]
+		if end := bytes.IndexAny(word, " \t\r\n"); end > 0 {
+			word = word[:end]
+		}
+		return nil, &Error{Text: "JSON is expected, and the text begins with " + strconv.Quote(string(word)) +
+			": of a template in YAML or HCL, the JSON in it alone is read"}
 	}
 	if err != nil {
 		return nil, err
