@@ -22,9 +22,6 @@ func (s *service) create(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.creator.Admit(c.Param("project")); err != nil {
-		return err
-	}
 	var in creation
 	if err := web.Decode(c, &in); err != nil {
 		return err

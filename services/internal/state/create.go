@@ -32,18 +32,12 @@ const groupBytes = 1 << 20
 // are arguments of one command, of which Lua passes about 8,000.
 const groupPlayers = 1024
 
-// mostQueued is how many creations of a project wait in a process for a script before Admit refuses more: some groups.
-const mostQueued = 4 * groupSize
-
 // largeSize is the size of a ticket's body from which its bytes count. The number of tickets bounds smaller ones, so
 // plain tickets cost nothing more.
 const largeSize = 1 << 10
 
 // drainDelay is when a client may try again after the project had too many waiting tickets.
 const drainDelay = 5 * time.Second
-
-// refusedDelay is the least time after which one may come again that Admit refused.
-const refusedDelay = time.Second / 2
 
 // Creator writes tickets in groups. While one script runs, it collects the tickets that arrive. The next script writes
 // them all.
@@ -67,29 +61,6 @@ func (s *Store) Creator(
 // group collects the tickets of one project. It exists while it has any.
 type group struct {
 	queue []*creation
-	// began is when it was empty last, and stored how many were written since. turn is when the last one that was refused
-	// may come again.
-	began, turn time.Time
-	stored      int
-}
-
-// Admit returns an error, which is Limited, while so many tickets of a project wait to be stored that those who are let
-// in would wait for all who come. It costs little. Each that is refused may come again at a time of its own, twice as
-// fast as others are stored meanwhile: then there is more time for these.
-func (c *Creator) Admit(project string) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	g := c.groups[project]
-	if g == nil || len(g.queue) < mostQueued {
-		return nil
-	}
-	now := time.Now()
-	if soon := now.Add(refusedDelay); g.turn.Before(soon) {
-		g.turn = soon
-	}
-	g.turn = g.turn.Add(now.Sub(g.began) / time.Duration(2*max(1, g.stored)))
-	return problem.New(problem.ProjectLimited, "more tickets of this project come than can be stored in time").
-		Exceeds("creates").After(g.turn.Sub(now))
 }
 
 // creation is a Creation as it waits in a group.
@@ -214,7 +185,7 @@ func (c *Creator) CreateAs(ctx context.Context, project string, asked Creation) 
 	c.mu.Lock()
 	g, busy := c.groups[project]
 	if !busy {
-		g = &group{began: time.Now()}
+		g = new(group)
 		c.groups[project] = g
 	}
 	g.queue = append(g.queue, one)
@@ -247,7 +218,7 @@ func (c *Creator) flush(ctx context.Context, project string, g *group) {
 		n++
 	}
 	batch := g.queue[:n:n]
-	g.queue, g.stored = g.queue[n:], g.stored+n
+	g.queue = g.queue[n:]
 	c.mu.Unlock()
 	again := c.write(ctx, project, batch)
 	c.mu.Lock()

@@ -44,7 +44,7 @@ var rules = []string{
 	"max-machine-code", "max-modules", "max-modules-total", "max-module-disk", "max-queues", "queue-length", "streams",
 	"events", "event-reads", "listwork", "simulations", "simulationwork",
 	"parties", "party-joins", "players", "explanations", "explainwork", "max-party-members", "party-size",
-	"party-kicks", "max-keys", "tickets.perPlayer", "tickets.running", "acceptance.pause", "max-rated", "creates",
+	"party-kicks", "max-keys", "tickets.perPlayer", "tickets.running", "acceptance.pause", "max-rated",
 }
 
 func newMetrics(m telemetry.Meter, now func() time.Time) *metrics {
