@@ -18,8 +18,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,19 +31,23 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// freePort returns a free port of 127.0.0.1.
+// ports counts the ports of freePort. They begin below those that systems give to connections, at one of the process's
+// own.
+var ports atomic.Int32
+
+// freePort returns a free port of 127.0.0.1, another one at each call.
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		port := strconv.Itoa(10000 + (os.Getpid()*61+int(ports.Add(1)))%12000)
+		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:"+port)
+		if err == nil {
+			_ = l.Close()
+			return port
+		}
 	}
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
+	t.Fatal("no port is free")
+	return ""
 }
 
 // startRedis starts a Redis with these settings. It runs until stop is called, or the test ends.
