@@ -272,6 +272,15 @@ func (o *Object) Whole(name string, fallback, low, high int) int {
 	return o.reader.Whole(n, low, high)
 }
 
+// Range takes two whole numbers that the object needs: the least, from low to high, and the most.
+func (o *Object) Range(least, most string, low, high int) (from, to int) {
+	from, to = o.Whole(least, low-1, low, high), o.Whole(most, 0, 1, high)
+	if from > to {
+		o.reader.Fail(o.Node, "%s is more than %s", least, most)
+	}
+	return from, to
+}
+
 // Whole reads a whole number from low to high.
 func (r *Reader) Whole(n *document.Node, low, high int) int {
 	v := r.Number(n)
