@@ -30,7 +30,11 @@ func Parse(text []byte) (*document.Node, error) {
 	if len(text) > MaxBytes {
 		return nil, fmt.Errorf("the text has %d bytes, and at most %d are allowed", len(text), MaxBytes)
 	}
-	return document.Parse(text, document.Relaxed(), document.MaxValues(MaxValues))
+	n, err := document.Parse(text, document.Relaxed(), document.MaxValues(MaxValues))
+	if e := new(document.Error); errors.As(err, &e) && strings.HasPrefix(e.Text, document.NoJSON) {
+		e.Text += ": of a template in YAML or HCL, only the JSON in it is read"
+	}
+	return n, err
 }
 
 // Reader remembers the first error of all objects that are read with it.
