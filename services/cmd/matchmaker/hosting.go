@@ -167,7 +167,8 @@ func (b *builder) local(settings *yaml.Node) (provider.Provider, error) {
 	return p, nil
 }
 
-// localFleet is game servers in and beside this process. They reach the service at this process when no other address is set.
+// localFleet is game servers in and beside this process. They reach the service at this process when no other address
+// is set.
 func (b *builder) localFleet(s local.Settings) (provider.Provider, error) {
 	api := func() string { return cmp.Or(s.API, b.api()) }
 	fleet, err := local.New(local.Options{Settings: s, Log: b.log, API: api})

@@ -73,7 +73,8 @@ func (r *Reader) PlainText(at Path, code string, most int) string {
 	return text
 }
 
-// Settings reads any JSON value, for a function to understand. It is returned as it was sent, but for the space between its parts and needless escapes.
+// Settings reads any JSON value, for a function to understand. It is returned as it was sent, but for the space between
+// its parts and needless escapes.
 func (r *Reader) Settings(at Path) jsontext.Value {
 	if r.broken != nil {
 		return nil
