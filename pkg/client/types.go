@@ -420,7 +420,7 @@ type Matchmaking struct {
 	// A friendly name.
 	Name           string         `json:"name,omitzero"`
 	TargetFunction FunctionTarget `json:"targetFunction"`
-	// Settings that the function understands, in any form. They nest at most 32 deep.
+	// Settings that the function understands, in any form. They nest at most 32 deep, and numbers fit into 64 bits.
 	Config json.RawMessage `json:"config,omitzero"`
 }
 

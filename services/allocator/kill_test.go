@@ -284,7 +284,7 @@ func natsSteps() func([]byte) string {
 func redisSteps() func([]byte) string {
 	return func(said []byte) string {
 		text := string(said)
-		if !strings.Contains(text, ":m:m\r\n") && !strings.Contains(text, ":returns\r\n") {
+		if !strings.Contains(text, ":m:m\r\n") && !strings.Contains(text, ":deallocations\r\n") {
 			return ""
 		}
 		has := func(key string) bool { return strings.Contains(text, "}:"+key+"\r\n") }
@@ -294,13 +294,13 @@ func redisSteps() func([]byte) string {
 			return "read"
 		case script && has("resolved"):
 			return "assign"
-		case script && has("claims") && has("outbox") && !has("returns"):
+		case script && has("claims") && has("outbox") && !has("deallocations"):
 			return "begin"
 		case script && has("claims") && has("outbox"):
 			return "requeue"
-		case script && has("returns") && has("history"):
+		case script && has("deallocations") && has("history"):
 			return "returned"
-		case script && has("returns"):
+		case script && has("deallocations"):
 			return "lend"
 		}
 		return ""

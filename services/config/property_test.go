@@ -69,7 +69,7 @@ func plain(most int) *rapid.Generator[string] {
 }
 
 func drawSettings(t *rapid.T) []byte {
-	scalars := rapid.SampledFrom([]string{"null", "true", "0", "-0.10", "1E400", "12345678901234567890", `"a"`, `"\n\""`,
+	scalars := rapid.SampledFrom([]string{"null", "true", "0", "-0.10", "1E300", "12345678901234567890", `"a"`, `"\n\""`,
 		`{}`, `[]`})
 	parts := rapid.SliceOfN(scalars, 1, 4).Draw(t, "settings")
 	return fmt.Appendf(nil, `{"k":[%s],"K":{"":%s}}`, strings.Join(parts, ","), parts[0])

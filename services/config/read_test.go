@@ -114,8 +114,8 @@ func TestReadAccepts(t *testing.T) {
 		"settings of any type": {`{"matchmaking":{"targetFunction":{"name":"duel"},"config": 7 }}`,
 			minimal(func(c *pb.Config) { c.Settings = []byte("7") })},
 		"settings as they are": {`{"matchmaking":{"targetFunction":{"name":"duel"},` +
-			`"config":{"N" : 1E400, "n":12345678901234567890,"k":[ -0.10, null ],"s":"\u0041 b"}}}`, minimal(func(c *pb.Config) {
-			c.Settings = []byte(`{"N":1E400,"n":12345678901234567890,"k":[-0.10,null],"s":"A b"}`)
+			`"config":{"N" : 1E300, "n":12345678901234567890,"k":[ -0.10, null ],"s":"\u0041 b"}}}`, minimal(func(c *pb.Config) {
+			c.Settings = []byte(`{"N":1E300,"n":12345678901234567890,"k":[-0.10,null],"s":"A b"}`)
 		})},
 		"settings nest 16": {`{"matchmaking":{"targetFunction":{"name":"duel"},"config":` + nested + `}}`,
 			minimal(func(c *pb.Config) { c.Settings = []byte(nested) })},

@@ -74,6 +74,9 @@ var refusals = []struct {
 		`{"matchmaking":{"targetFunction":{"name":"duel"},"config":` +
 			strings.Repeat(`{"a":[`, 17) + strings.Repeat(`]}`, 17) + `}}`,
 		[]string{"badFunctionConfig matchmaking.config" + strings.Repeat(".a[0]", 16)}},
+	{"settings with a number that is not finite",
+		`{"matchmaking":{"targetFunction":{"name":"duel"},"config":{"a":[1e308,1e999],"b":-1e999}}}`,
+		[]string{"numberRange matchmaking.config.a[1]", "numberRange matchmaking.config.b"}},
 	{"settings with a member twice",
 		`{"matchmaking":{"targetFunction":{"name":"duel"},"config":{"a":[{"b":1,"B":2,"b":3}]}}}`,
 		[]string{"duplicateMember matchmaking.config.a[0].b"}},

@@ -205,8 +205,8 @@ func (s *settler) handOn(ctx context.Context, claims []*state.Claim) {
 	s.Bus.NotifyResults(ctx, s.project, assigned, results)
 }
 
-// refusals are why claims are refused for now, by the reason of state.Claim.Refusal: what is refused then, and what to
-// do about it.
+// refusals are why claims are refused for now, by the reason of state.Claim.Refusal: doing is what fails then, err is
+// why, and what to do about it.
 var refusals = map[string]struct {
 	doing string
 	err   error

@@ -97,7 +97,9 @@ func asked(tb testing.TB, settings string, now int64, tickets []waits, base *blo
 	for i, skill := 0, b.Numbers(block.KindAttribute, "skill"); i < len(tickets); i++ {
 		skill[i] = tickets[i].skill
 	}
-	b.Values(block.KindProperty, "players", func(i int) ([]byte, bool) { return []byte(tickets[i].players), tickets[i].players != "" })
+	b.Values(block.KindProperty, "players", func(i int) ([]byte, bool) {
+		return []byte(tickets[i].players), tickets[i].players != ""
+	})
 	request, err := b.Finish()
 	if err != nil {
 		tb.Fatal(err)

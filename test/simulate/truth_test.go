@@ -311,7 +311,7 @@ type truth struct {
 
 var truths = []truth{
 	{"tickets", (*image).ticketsHold}, {"results", (*image).resultsHold}, {"lists", (*image).listsHold},
-	{"large_sizes", (*image).largeHolds}, {"matches", (*image).matchesHold}, {"hosting_windows", (*image).creditHolds},
+	{"large", (*image).largeHolds}, {"matches", (*image).matchesHold}, {"credit", (*image).creditHolds},
 	{"games", (*image).gamesHold}, {"parties", (*image).partiesHold}, {"configs", (*image).configsHold},
 	{"played", (*image).playedHolds},
 }

@@ -151,8 +151,8 @@ func (l *Sorted) Remove(p Entry) bool {
 	return true
 }
 
-// Skip reports whether to leave out a block with a place that is the nearest to where a look begins, whose oldest
-// ticket was created at a time or later.
+// Skip reports whether a look leaves out a block: oldest is a time before which none of its tickets was created,
+// nearest its first place on the way.
 type Skip func(oldest float64, nearest Entry) bool
 
 // After leaves out blocks of which all tickets were created after a time.

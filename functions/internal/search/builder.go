@@ -310,10 +310,12 @@ func (b *builder) fit(t uint32, team []uint32) bool {
 		}
 		bound := b.bounds[i]
 		if g.bound.Clock == rules.Newest {
+			b.work--
 			bound = b.loosest(g.bound) * b.narrow
 		}
 		low, high := b.low[i], b.high[i]
 		if g.scope == rules.BesideAnchor {
+			b.work--
 			low, high = g.near.low[b.anchor], g.near.high[b.anchor]
 		}
 		span := rounding.Apart(lesser(low, g.near.low[t]), greater(high, g.near.high[t]))

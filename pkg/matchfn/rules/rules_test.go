@@ -119,7 +119,7 @@ func TestErrorsNameThePlace(t *testing.T) {
 	const near = teams + `, "numbers": ["a"], "rules": [{"spread": "a", "max": 9}]`
 	for text, want := range map[string]string{
 		``:                         `line 1, column 1: the text ends where a value is expected`,
-		"\v":                       `JSON is expected, and the text begins with "\v"`,
+		"\v":                       `line 1, column 1: JSON is expected, and the text begins with "\v"`,
 		strings.Repeat("a", 99):    `the text begins with "` + strings.Repeat("a", 40) + `"`,
 		"{\n  \"teams\": [}":       `line 2, column 13: teams[0]: '}' is found where a value is expected`,
 		`[]`:                       `must be an object, not a list`,

@@ -3960,7 +3960,7 @@ func (x *TicketRules) GetRunning() string {
 // SetterRule says which tokens may set an attribute, or a property, of tickets.
 type SetterRule struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// name is its name, or "*" for all names without a rule.
+	// name of the attribute or property, or "*" for all without a rule.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// set_by is client, service, claim, beacon, rating or standing; for "*" it is client or service.
 	SetBy string `protobuf:"bytes,2,opt,name=set_by,json=setBy,proto3" json:"set_by,omitempty"`

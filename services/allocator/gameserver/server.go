@@ -34,8 +34,8 @@ type server struct {
 	filler     atomic.Pointer[client.Filler] // nil if the game is not kept filled
 }
 
-// listen opens a free port for a match. Where the game is kept filled, expected players that do not come
-// have left after a while, and players leave after stay, on average (never when 0).
+// listen opens a free port for a match. Where the game is kept filled, expected players that do not come have left
+// after a while, and players leave after stay, on average (never when 0).
 func listen(m *provider.Payload, filled bool, stay time.Duration) (*server, error) {
 	conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {

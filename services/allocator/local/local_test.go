@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"matchmaker.dev/services/allocator/devserver"
 	"matchmaker.dev/services/allocator/gameserver"
 	"matchmaker.dev/services/allocator/gameserver/gameservertest"
 	"matchmaker.dev/services/allocator/provider"
@@ -103,13 +104,32 @@ func TestReleaseFreesThePort(t *testing.T) {
 }
 
 func TestLifetime(t *testing.T) {
-	f := open(t, Settings{Lifetime: 20 * time.Millisecond})
-	allocate(t, f, "m")
-	waittest.Until(t, "the end of the server", func() bool { return f.InUse() == 0 })
-	if s := poll(t, f, "m"); s.Status != provider.Gone {
-		t.Errorf("a match whose server ended is %v", s.Status)
+	for _, s := range []Settings{
+		{Lifetime: 20 * time.Millisecond}, {Lifetime: 700 * time.Millisecond, Command: "exec sleep 1000"},
+	} {
+		f := open(t, s)
+		allocate(t, f, "m")
+		waittest.Until(t, "the end of the server", func() bool { return f.InUse() == 0 })
+		if s := poll(t, f, "m"); s.Status != provider.Gone {
+			t.Errorf("a match whose server ended is %v", s.Status)
+		}
+		allocate(t, f, "m")
 	}
-	allocate(t, f, "m")
+}
+
+func TestBadRequestsForCommands(t *testing.T) {
+	f := open(t, Settings{Command: "exec sleep 1000"})
+	bad := request("bad")
+	for _, properties := range []string{"{", `"` + strings.Repeat("x", devserver.MaxPayload) + `"`} {
+		bad.Properties = []byte(properties)
+		if _, err := f.Allocate(t.Context(), bad); provider.ReasonOf(err) != provider.Refused {
+			t.Errorf("properties %.9s: %.200v", properties, err)
+		}
+	}
+	bad.Properties = []byte(`"` + strings.Repeat("x", devserver.MaxPayload-1000) + `"`)
+	if r, err := f.Allocate(t.Context(), bad); err != nil || r.Status != provider.Allocated {
+		t.Errorf("the largest properties: %+v, %v", r, err)
+	}
 }
 
 func TestBadRequests(t *testing.T) {
@@ -151,7 +171,7 @@ func TestCommandThatFails(t *testing.T) {
 	}
 }
 
-// A server that takes its time to start and to end keeps the callers who wait for it no longer than they want to.
+// A server that takes its time to start and to end keeps callers no longer than they want to wait.
 func TestSlowServer(t *testing.T) {
 	told := filepath.Join(t.TempDir(), "told")
 	f := open(t, Settings{Command: `trap "while [ ! -e ` + told + ` ]; do sleep 0.05; done; exit" TERM

@@ -160,10 +160,15 @@ func (b *builder) local(settings *yaml.Node) (provider.Provider, error) {
 	if err := strict(settings, &s); err != nil {
 		return nil, err
 	}
-	return b.localFleet(s)
+	p, err := b.localFleet(s)
+	if err != nil { // members have the names of flags
+		return nil, errors.New(strings.ReplaceAll(err.Error(), "--", ""))
+	}
+	return p, nil
 }
 
-// localFleet is game servers beside this process. They reach the service at this process when no other address is set.
+// localFleet is game servers in and beside this process. They reach the service at this process when no other address
+// is set.
 func (b *builder) localFleet(s local.Settings) (provider.Provider, error) {
 	api := func() string { return cmp.Or(s.API, b.api()) }
 	fleet, err := local.New(local.Options{Settings: s, Log: b.log, API: api})

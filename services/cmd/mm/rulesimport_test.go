@@ -75,14 +75,15 @@ func TestTemplatesAreNoJSON(t *testing.T) {
 		"matchHosting:":             " null",
 	} {
 		file := write(t, "rules.tf", begin+rest)
-		want := fmt.Sprintf("mm: %s: JSON is expected, and the text begins with %q", file, begin)
+		want := fmt.Sprintf("mm: %s: line 1, column 1: JSON is expected, and the text begins with %q", file, begin)
+		template := want + ": of a template in YAML or HCL, only the JSON in it is read"
 		for _, language := range dialects.Languages() {
-			shell.run("rules", "import", language, file).expect(1, "", want)
-			shell.run("rules", "check", "--language", language, file).expect(1, "", want)
+			shell.run("rules", "import", language, file).expect(1, "", template)
+			shell.run("rules", "check", "--language", language, file).expect(1, "", template)
 		}
 		shell.run("rules", "check", file).expect(1, "", want)
 		text := write(t, "rules.json", `{"flexmatch": `+strconv.Quote(begin+rest)+`}`)
-		shell.run("rules", "check", text).expect(1, "", `flexmatch: JSON is expected, and the text begins with "`+begin)
+		shell.run("rules", "check", text).expect(1, "", `flexmatch: line 1, column 1: JSON is expected, and the text begins with "`+begin)
 		shell.on(newService(t), "config", "put", "a", file).expect(1, "", "not JSON: ")
 	}
 }

@@ -137,6 +137,8 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 	heard := make(chan bool, 1)
 	_, err = buses[catalog.Director].OnTicketHeartbeat(func() { heard <- true })
 	must("hear ticket services", err)
+	_, err = buses[catalog.Ticket].OnEvents("demo", func(*pb.Events) {})
+	must("hear events", err)
 	_, err = buses[catalog.Runner].ServeRuns("r", "demo", "duel",
 		func(_ context.Context, _ *pb.RunRequest, answer bus.SendPart) {
 			_ = answer(&pb.RunPart{Last: true})

@@ -46,7 +46,7 @@ func DefaultLimits() Limits {
 // down.
 const maxMemory = gib
 
-// complete fills in defaults.
+// complete fills in defaults, and refuses memory that is out of range.
 func (l Limits) complete() (Limits, error) {
 	if l.Memory < 0 || l.Memory > maxMemory {
 		return l, fmt.Errorf("--function-memory: must be 0 to %d MiB", maxMemory/mib)

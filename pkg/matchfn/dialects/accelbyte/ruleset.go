@@ -168,9 +168,8 @@ func others(o *lenient.Object, set *RuleSet) {
 
 func alliance(r *lenient.Reader, o *lenient.Object) Alliance {
 	a := Alliance{At: o.Node}
-	a.MinTeams, a.MaxTeams = o.Whole("min_number", 0, 1, rules.MaxTeams), o.Whole("max_number", 0, 1, rules.MaxTeams)
-	a.MinPlayers = o.Whole("player_min_number", -1, 0, rules.MaxPlayers)
-	a.MaxPlayers = o.Whole("player_max_number", 0, 1, rules.MaxPlayers)
+	a.MinTeams, a.MaxTeams = o.Range("min_number", "max_number", 1, rules.MaxTeams)
+	a.MinPlayers, a.MaxPlayers = o.Range("player_min_number", "player_max_number", 0, rules.MaxPlayers)
 	has := o.Bool(false, "has_combination")
 	if n := o.Get("combination"); n != nil {
 		c := r.Object(n)
@@ -236,7 +235,8 @@ func teams(r *lenient.Reader, nodes []*document.Node, depth int) [][]Role {
 func role(r *lenient.Reader, n *document.Node) Role {
 	o := r.Object(n)
 	defer o.Done()
-	return Role{o.Name("name"), o.Whole("min", -1, 0, rules.MaxPlayers), o.Whole("max", 0, 1, rules.MaxPlayers)}
+	least, most := o.Range("min", "max", 0, rules.MaxPlayers)
+	return Role{o.Name("name"), least, most}
 }
 
 func matching(r *lenient.Reader, n *document.Node) *Rule {

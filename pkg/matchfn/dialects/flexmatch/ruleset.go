@@ -318,8 +318,8 @@ func (r *reader) attributeOf(n *document.Node, kind string) string {
 func (r *reader) team(n *document.Node) Team {
 	o := r.Object(n)
 	t := Team{Name: o.Name("name"), At: n}
-	t.Min = Param{Value: float64(o.Whole("minPlayers", -1, 0, rules.MaxPlayers)), At: n}
-	t.Max = Param{Value: float64(o.Whole("maxPlayers", 0, 1, rules.MaxPlayers)), At: n}
+	least, most := o.Range("minPlayers", "maxPlayers", 0, rules.MaxPlayers)
+	t.Min, t.Max = Param{Value: float64(least), At: n}, Param{Value: float64(most), At: n}
 	t.Quantity = o.Whole("quantity", 1, 1, rules.MaxTeams)
 	if _, twice := r.scope.teams[t.Name]; twice {
 		r.Fail(n, "there is another team %q", t.Name)

@@ -30,7 +30,11 @@ func Parse(text []byte) (*document.Node, error) {
 	if len(text) > MaxBytes {
 		return nil, fmt.Errorf("the text has %d bytes, and at most %d are allowed", len(text), MaxBytes)
 	}
-	return document.Parse(text, document.Relaxed(), document.MaxValues(MaxValues))
+	n, err := document.Parse(text, document.Relaxed(), document.MaxValues(MaxValues))
+	if e := new(document.Error); errors.As(err, &e) && strings.HasPrefix(e.Text, document.NoJSON) {
+		e.Text += ": of a template in YAML or HCL, only the JSON in it is read"
+	}
+	return n, err
 }
 
 // Reader remembers the first error of all objects that are read with it.
@@ -270,6 +274,15 @@ func (o *Object) Whole(name string, fallback, low, high int) int {
 		return fallback
 	}
 	return o.reader.Whole(n, low, high)
+}
+
+// Range takes two whole numbers that the object needs: the least, from low to high, and the most.
+func (o *Object) Range(least, most string, low, high int) (from, to int) {
+	from, to = o.Whole(least, low-1, low, high), o.Whole(most, 0, 1, high)
+	if from > to {
+		o.reader.Fail(o.Node, "%s is more than %s", least, most)
+	}
+	return from, to
 }
 
 // Whole reads a whole number from low to high.

@@ -101,13 +101,12 @@ func Parse(node *document.Node, _ string) (*Queue, error) {
 	})
 	o := r.Object(node)
 	q := &Queue{Name: o.Text("", "Name"), At: o.Node}
-	q.Min = o.Whole("MinMatchSize", 0, 1, rules.MaxPlayers)
-	q.Max = o.Whole("MaxMatchSize", 0, 1, rules.MaxPlayers)
+	q.Min, q.Max = o.Range("MinMatchSize", "MaxMatchSize", 1, rules.MaxPlayers)
 	q.MaxTicket = o.Whole("MaxTicketSize", 0, 0, rules.MaxPlayers)
 	for _, n := range o.List(rules.MaxTeams, "Teams") {
 		t := r.Object(n)
 		team := Team{Name: t.Name("Name"), At: n}
-		team.Min, team.Max = t.Whole("MinTeamSize", -1, 0, rules.MaxPlayers), t.Whole("MaxTeamSize", 0, 1, rules.MaxPlayers)
+		team.Min, team.Max = t.Range("MinTeamSize", "MaxTeamSize", 0, rules.MaxPlayers)
 		t.Done()
 		q.Teams = append(q.Teams, team)
 	}

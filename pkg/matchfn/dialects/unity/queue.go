@@ -215,7 +215,8 @@ func (r *reader) team(n *document.Node) Team {
 
 func (r *reader) span(n *document.Node, most int) Range {
 	o := r.Object(n)
-	s := Range{Min: o.Whole("min", -1, 0, most), Max: o.Whole("max", 0, 1, most)}
+	var s Range
+	s.Min, s.Max = o.Range("min", "max", 0, most)
 	s.Relaxations = r.relaxations(o, "RangeControl.ReplaceMin")
 	for _, relaxed := range s.Relaxations {
 		if first := s.Relaxations[0]; relaxed.Age != first.Age {

@@ -133,6 +133,9 @@ func Relaxed() Option { return func(p *parser) { p.relaxed = true } }
 // MaxValues bounds how many values there are.
 func MaxValues(n int) Option { return func(p *parser) { p.most = n } }
 
+// NoJSON begins the error of a text that is none.
+const NoJSON = "JSON is expected, and the text begins with "
+
 // Parse reads exactly one value, of a text as Text takes it. Two members of the same name are an error.
 func Parse(text []byte, options ...Option) (*Node, error) {
 	text, err := Text(text)
@@ -149,15 +152,15 @@ func Parse(text []byte, options ...Option) (*Node, error) {
 	if err := p.space(); err != nil {
 		return nil, err
 	}
-	rest := text[p.at:]
+	begin := p.at
 	node, err := p.value("", 0)
-	if err != nil && len(rest) > 0 && strings.IndexByte("{[\"", rest[0]) < 0 {
-		word := rest[:min(len(rest), 40)]
+	if err != nil && begin < len(text) && strings.IndexByte("{[\"", text[begin]) < 0 {
+		word := text[begin:min(len(text), begin+40)]
 		if end := bytes.IndexAny(word, " \t\r\n"); end > 0 {
 			word = word[:end]
 		}
-		return nil, &Error{Text: "JSON is expected, and the text begins with " + strconv.Quote(string(word)) +
-			": of a template in YAML or HCL, the JSON in it alone is read"}
+		p.at = begin
+		return nil, p.errorf("", NoJSON+"%s", strconv.Quote(string(word)))
 	}
 	if err != nil {
 		return nil, err

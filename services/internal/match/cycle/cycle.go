@@ -262,7 +262,8 @@ func (w *Cycles) Touch(queues ...string) {
 	}
 }
 
-// Apart reports whether no player is in two tickets of a proposal. playersOf is asked only where one may be.
+// Apart reports whether no player is in two tickets of a proposal. playersOf is called only for proposals that are to
+// be compared (Proposal.compare).
 func Apart(c *Candidate, playersOf func(ticket string) []string) bool {
 	seen := map[string]bool{}
 	for i := 0; i < len(c.Tickets) && c.GetCompare(); i++ {

@@ -73,8 +73,8 @@ func (r *Reader) PlainText(at Path, code string, most int) string {
 	return text
 }
 
-// Settings reads any JSON value, for a function to understand. It is returned as it was sent, numbers of any size
-// included, but for the space between its parts and needless escapes.
+// Settings reads any JSON value, for a function to understand. It is returned as it was sent, but for the space between
+// its parts and needless escapes.
 func (r *Reader) Settings(at Path) jsontext.Value {
 	if r.broken != nil {
 		return nil
@@ -96,10 +96,12 @@ func (r *Reader) Settings(at Path) jsontext.Value {
 	return value
 }
 
-// checkDepth walks through a value of any type that nests at most so deep.
+// checkDepth walks through a value of any type that nests at most so deep, and has numbers that can be read.
 func (r *Reader) checkDepth(at Path, deep int) {
 	kind := r.dec.PeekKind()
 	switch {
+	case kind == jsontext.KindNumber:
+		r.Number(at)
 	case kind != jsontext.KindBeginObject && kind != jsontext.KindBeginArray:
 		r.skip()
 	case deep == 0:

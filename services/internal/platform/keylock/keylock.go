@@ -3,6 +3,7 @@ package keylock
 
 import (
 	"context"
+	"fmt"
 	"sync"
 )
 
@@ -22,7 +23,7 @@ func (l *Locks) Lock(ctx context.Context, key string) (unlock func(), err error)
 		select {
 		case <-busy:
 		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+			return nil, fmt.Errorf("wait for another call for %s: %w", key, context.Cause(ctx))
 		}
 	}
 }

@@ -41,7 +41,7 @@ func TestWaitForALockEndsWithTheContext(t *testing.T) {
 	why := errors.New("no time")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(why)
-	if _, err := locks.Lock(ctx, "a"); !errors.Is(err, why) {
+	if _, err := locks.Lock(ctx, "a"); !errors.Is(err, why) || err.Error() != "wait for another call for a: no time" {
 		t.Error(err)
 	}
 	if another, err := locks.Lock(t.Context(), "b"); err != nil {
