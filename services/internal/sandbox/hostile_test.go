@@ -216,7 +216,7 @@ func TestHostileStarts(t *testing.T) {
 		"wrong ABI": {reactor(echo()).with(function{export: "mm_abi", results: []byte{i32}, code: i32c(2)}).bytes(),
 			"mm_abi returned 2, this system speaks version 1"},
 		"no manifest": {reactor(echo()).with(function{export: "mm_manifest", results: []byte{i64},
-			code: answer(16, 4)}).bytes(), "mm_manifest returned no JSON"},
+			code: answer(16, 4)}).bytes(), "mm_manifest: it is no JSON"},
 		"wild manifest": {
 			reactor(echo()).with(function{export: "mm_manifest", results: []byte{i64},
 				code: answer(0xffff_0000, 4)}).bytes(), "mm_manifest returned 4 bytes at 0xffff0000",
