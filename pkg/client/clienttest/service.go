@@ -1,5 +1,5 @@
 // Package clienttest is the service in memory, for a game's own tests. Its clients are the real ones; their requests
-// stay in the process. It matches nobody by itself: the test says what happens.
+// stay in the process. It matches no player by itself: the test says what happens.
 //
 // In a bubble of testing/synctest time is virtual: an hour of searching takes no time.
 package clienttest
