@@ -288,10 +288,10 @@ func (e *evening) end(ctx context.Context) error {
 	defer e.pool.stop()
 	return await(ctx, func() (bool, error) {
 		e.mu.Lock()
-		playing, odd := e.playing, e.playing == 1 && e.inside == 1
+		playing, odd, token := e.playing, e.playing == 1 && e.inside == 1, e.tokens[e.entered%len(e.tokens)]
 		e.mu.Unlock()
 		if odd {
-			e.enter(ctx, e.tokens[e.entered%len(e.tokens)], nil)
+			e.enter(ctx, token, nil)
 		}
 		return playing == 0, nil
 	})
@@ -300,12 +300,18 @@ func (e *evening) end(ctx context.Context) error {
 // fewest is of how many waits a p99 says something.
 const fewest = 20
 
+// span are the seconds from one on until another one, as far as there are any. e.mu is held.
+func (e *evening) span(from, to int) []moment {
+	to = min(to, len(e.seconds))
+	return e.seconds[min(from, to):to]
+}
+
 // usualP99 is the median of the p99 of the seconds from one on until another one.
 func (e *evening) usualP99(from, to int) time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var each times
-	for _, s := range e.seconds[from:min(to, len(e.seconds))] {
+	for _, s := range e.span(from, to) {
 		if len(s.waits) >= fewest {
 			each = append(each, s.waits.quantile(0.99))
 		}
@@ -318,7 +324,7 @@ func (e *evening) usualP99(from, to int) time.Duration {
 func (e *evening) between(from, to int) (waits times, refused int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for _, s := range e.seconds[from:min(to, len(e.seconds))] {
+	for _, s := range e.span(from, to) {
 		waits, refused = append(waits, s.waits...), refused+s.refused
 	}
 	return waits, refused

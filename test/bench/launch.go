@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -80,6 +81,9 @@ func (r *round) evening(ctx context.Context, i *installation, m manner) error {
 			return err
 		}
 		load := fmt.Sprintf("%s, %s in a second %s", m, count(r.Burst), s.name)
+		if s.seen.IsZero() {
+			return errors.New(load + ": no player got a match")
+		}
 		from, to := e.second(s.began), e.second(s.letIn)+1
 		r.letIn(e, load, from, to)
 		r.add(load+": until the last is assigned", seconds, s.seen.Sub(s.began).Seconds()).than("the aim", s.aim).atMost(1)
