@@ -213,8 +213,8 @@ sdk-conformance: sdk-typescript sdk-cpp sdk-csharp sdk-unity sdk-unreal sdk-godo
 	bin/conformance/conformance --wrong --patience 4s $(DRIVERS)
 	@echo && cd bin/sdk && du -b *
 
-# What follows takes long. `.ci/long` records the last green run of the whole, so that it knows which of these variables
-# were given; `make check` prints what is due.
+# What follows takes long. `.ci/long` records the last green run of the whole; GIVEN tells it which of these variables
+# were given. `make check` prints what is due.
 CHANGES := ONLY ROUNDS FOR DURATION RATE PACE TOGETHER RACE STATE DISK CLOCKS LARGE JOURNAL MISTAKE FAULTS RUNS WORLDS \
 	ENGINE SEEDS FLEXI FROM PREVIOUS FUZZTIME CASES
 export GIVEN = $(foreach v,$(CHANGES),$(if $(filter command environment,$(firstword $(origin $v))),$(if $($v),$v=$($v))))

@@ -172,7 +172,7 @@ func differencesOf(before, after json.RawMessage) ([]difference, error) {
 	kept := differences[:0]
 	for _, d := range differences {
 		if strings.EqualFold(d.Path, "hosting.Secret") || strings.EqualFold(d.Path, "hosting.Access") {
-			if d.After == strconv.Quote(client.Masked) {
+			if d.Before != "" && d.After == strconv.Quote(client.Masked) {
 				continue
 			}
 			d.Before, d.After = hidden(d.Before), hidden(d.After)

@@ -52,7 +52,7 @@ func answers() map[string]any {
 		"waits", []any{1, 2, 4}, "measures", []any{wait, object("kind", "spread", "name", hostile, "count", 1, "mean", 40)})
 	return map[string]any{
 		"/queues": object("time", now, "tickets", 1, "queues", []any{object("queue", hostile, "configs", []any{hostile},
-			"tickets", 1, "players", 1, "oldest", 5)}),
+			"tickets", 1, "players", 1, "oldest", 5), object("queue", "idle", "configs", []any{})}),
 		"/configs": object("configs", []any{object("id", hostile, "etag", `"1"`, "name", hostile, "function", hostile,
 			"queue", hostile)}),
 		"/configs/" + hostile: config,
@@ -209,6 +209,17 @@ func TestNamesAreEscaped(t *testing.T) {
 		}
 		if strings.Contains(body, " style=") || strings.Contains(body, " onclick=") {
 			t.Errorf("%s has what the policy refuses", page)
+		}
+	}
+}
+
+// The runs of a queue without a function are not known.
+func TestQueuesOfNow(t *testing.T) {
+	s := start(t, true)
+	_, _, body := ask(t, http.MethodGet, s.URL+"/console/demo/now", nil)
+	for _, want := range []string{`<td class="n bad-text">100 %</td>`, `<td class="n">–</td><td class="n">0</td>`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page lacks %s", want)
 		}
 	}
 }

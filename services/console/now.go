@@ -63,7 +63,7 @@ type queueRow struct {
 	client.Queue
 	pace
 	// Fails is the share of the runs that fail, of the worst function, and Lacking how many matches got no server.
-	Fails   float64
+	Fails   *float64 // nil if that is not known
 	Lacking int
 	Spark   string
 	Href    string
@@ -277,8 +277,8 @@ func (n *now) addQueues(v *view, list *client.QueueList, recent, series *client.
 			q.Configs = append(q.Configs, c.ID)
 		}
 		for _, f := range n.Functions {
-			if f.Name == c.Function && f.Health != nil {
-				q.Fails = max(q.Fails, f.Health.FailedShare)
+			if f.Name == c.Function && f.Health != nil && (q.Fails == nil || *q.Fails < f.Health.FailedShare) {
+				q.Fails = &f.Health.FailedShare
 			}
 		}
 		for _, e := range events {

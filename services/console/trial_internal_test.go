@@ -25,14 +25,18 @@ func TestSliderCanStandAtTheNumber(t *testing.T) {
 
 // Masks stand for the stored keys, of which no page shows more than that they differ.
 func TestDifferencesOfKeys(t *testing.T) {
-	for after, want := range map[string]difference{
-		`{"hosting":{"Access":"********","Secret":"********","FleetId":"us"}}`: {"hosting.FleetId", `"eu"`, `"us"`},
-		`{"hosting":{"Access":"AKIB","Secret":"********","FleetId":"eu"}}`:     {"hosting.Access", "(hidden)", "(hidden)"},
+	const kept = `{"hosting":{"Access":"AKIA","Secret":"********","FleetId":"eu"}}`
+	for _, x := range []struct {
+		before, after string
+		want          difference
+	}{
+		{kept, `{"hosting":{"Access":"********","Secret":"********","FleetId":"us"}}`, difference{"hosting.FleetId", `"eu"`, `"us"`}},
+		{kept, `{"hosting":{"Access":"AKIB","Secret":"********","FleetId":"eu"}}`, difference{"hosting.Access", "(hidden)", "(hidden)"}},
+		{`{"hosting":{"FleetId":"eu"}}`, `{"hosting":{"Secret":"********","FleetId":"eu"}}`, difference{"hosting.Secret", "", "(hidden)"}},
 	} {
-		got, err := differencesOf(json.RawMessage(`{"hosting":{"Access":"AKIA","Secret":"********","FleetId":"eu"}}`),
-			json.RawMessage(after))
-		if err != nil || len(got) != 1 || got[0] != want {
-			t.Errorf("%s: %v, %v", after, got, err)
+		got, err := differencesOf(json.RawMessage(x.before), json.RawMessage(x.after))
+		if err != nil || len(got) != 1 || got[0] != x.want {
+			t.Errorf("%s, %s: %v, %v", x.before, x.after, got, err)
 		}
 	}
 }

@@ -146,7 +146,7 @@ func (a *arrivals) play(ctx context.Context, tickets []arrival) {
 	}
 }
 
-// leave deletes the tickets of players who gave up. One that waits on would take an opponent from the next load.
+// leave deletes the tickets of players that gave up. One that waits on would take an opponent from the next load.
 func (a *arrivals) leave(ctx context.Context) {
 	w, err := dial(ctx, a.host)
 	if err != nil {

@@ -128,7 +128,7 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// A player who gives up leaves no ticket that would take an opponent from the next load.
+// A player that gives up leaves no ticket that would take an opponent from the next load.
 func TestPlayersWhoGiveUpLeaveNoTicket(t *testing.T) {
 	const id = "00000000-0000-0000-0000-000000000001"
 	deleted := make(chan string, 1)

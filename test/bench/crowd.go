@@ -97,7 +97,7 @@ func (r *round) standBy(ctx context.Context, c *crowd, n int) error {
 	return pause(ctx, r.Settle)
 }
 
-// crowd is many waiting players, for whom a game service asks.
+// crowd is many waiting players, for which a game service asks.
 type crowd struct {
 	*project
 	host string

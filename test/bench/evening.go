@@ -35,7 +35,7 @@ type evening struct {
 	mu      sync.Mutex
 	seconds []moment
 	late    times
-	// playing are the players who have not left; of them those are inside who were let in, and have no match yet.
+	// playing are the players who have not left; inside are the admitted ones without a match yet.
 	playing, inside            int
 	entered, assigned, outside int
 	failed                     error // the first one
@@ -47,7 +47,7 @@ type moment struct {
 	waits         times
 }
 
-// storm is many players who come within a second, and what became of them.
+// storm is many players that come within a second, and what became of them.
 type storm struct {
 	name   string
 	tokens []string
@@ -245,7 +245,7 @@ func (e *evening) ask(ctx context.Context, w *wire, token string, until time.Tim
 	return w, id, w.again
 }
 
-// await waits for the assignment of a player who was let in.
+// await waits for the assignment of an admitted player.
 func (e *evening) await(w *wire, token, id string, s *storm, began time.Time) *wire {
 	until := time.Now().Add(eveningPatience)
 	w.patience(until)
@@ -288,10 +288,10 @@ func (e *evening) end(ctx context.Context) error {
 	defer e.pool.stop()
 	return await(ctx, func() (bool, error) {
 		e.mu.Lock()
-		playing, odd := e.playing, e.playing == 1 && e.inside == 1
+		playing, odd, token := e.playing, e.playing == 1 && e.inside == 1, e.tokens[e.entered%len(e.tokens)]
 		e.mu.Unlock()
 		if odd {
-			e.enter(ctx, e.tokens[e.entered%len(e.tokens)], nil)
+			e.enter(ctx, token, nil)
 		}
 		return playing == 0, nil
 	})
@@ -300,12 +300,18 @@ func (e *evening) end(ctx context.Context) error {
 // fewest is of how many waits a p99 says something.
 const fewest = 20
 
+// span are the seconds from one on until another one, as far as there are any. e.mu is held.
+func (e *evening) span(from, to int) []moment {
+	to = min(to, len(e.seconds))
+	return e.seconds[min(from, to):to]
+}
+
 // usualP99 is the median of the p99 of the seconds from one on until another one.
 func (e *evening) usualP99(from, to int) time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var each times
-	for _, s := range e.seconds[from:min(to, len(e.seconds))] {
+	for _, s := range e.span(from, to) {
 		if len(s.waits) >= fewest {
 			each = append(each, s.waits.quantile(0.99))
 		}
@@ -313,18 +319,18 @@ func (e *evening) usualP99(from, to int) time.Duration {
 	return each.quantile(0.5)
 }
 
-// between are the waits of those who were let in from one second on until another one, and how often others were
+// between are the waits of players admitted from one second on until another one, and how often others were
 // refused then.
 func (e *evening) between(from, to int) (waits times, refused int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for _, s := range e.seconds[from:min(to, len(e.seconds))] {
+	for _, s := range e.span(from, to) {
 		waits, refused = append(waits, s.waits...), refused+s.refused
 	}
 	return waits, refused
 }
 
-// recovery is how many seconds it takes from one on until nobody is refused any more, and all waits are as usual.
+// recovery is how many seconds it takes from one on until no player is refused any more, and all waits are as usual.
 func (e *evening) recovery(from int) (n int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

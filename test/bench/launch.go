@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -17,7 +18,7 @@ const (
 	launchRest     = 4
 )
 
-// Aims for those who are let in: the p99 of their waits as a multiple of the usual one, seconds until the last of a
+// Aims for admitted players: the p99 of their waits as a multiple of the usual one, seconds until the last of a
 // storm is assigned, on connections that exist and on new ones, and seconds until all is as usual again.
 const (
 	launchAim   = 2.0
@@ -80,6 +81,9 @@ func (r *round) evening(ctx context.Context, i *installation, m manner) error {
 			return err
 		}
 		load := fmt.Sprintf("%s, %s in a second %s", m, count(r.Burst), s.name)
+		if s.seen.IsZero() {
+			return errors.New(load + ": no player got a match")
+		}
 		from, to := e.second(s.began), e.second(s.letIn)+1
 		r.letIn(e, load, from, to)
 		r.add(load+": until the last is assigned", seconds, s.seen.Sub(s.began).Seconds()).than("the aim", s.aim).atMost(1)
@@ -128,7 +132,7 @@ func (r *round) shortage(ctx context.Context, i *installation, f *fleet) error {
 	return r.over(ctx, e, load)
 }
 
-// letIn adds how those fared who were let in from one second on until another one, and how many were refused.
+// letIn adds how players fared that were admitted from one second on until another one, and how many were refused.
 func (r *round) letIn(e *evening, load string, from, to int) {
 	waits, refused := e.between(from, to)
 	r.add(load+": p99", millis, in(millis, waits.quantile(0.99))).than("the usual", in(millis, e.usual)).atMost(launchAim)

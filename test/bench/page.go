@@ -121,7 +121,7 @@ func (r *record) page(names []string) (string, error) {
 // fewestMachines: one may fail.
 const fewestMachines = 2
 
-// players is a table of what so many players take who are there at the same time and come with each stay once: a ticket
+// players is a table of what players take that are there at the same time and come with each stay once: a ticket
 // costs what it did at the next lower rate that was measured. A machine has so many processors. It is empty when none
 // was measured.
 func (b *binary) players(stay time.Duration, machine int) string {

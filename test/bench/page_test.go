@@ -51,7 +51,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// A million players who come again after 20 minutes are 833 tickets a second.
+// A million players that come again after 20 minutes are 833 tickets a second.
 func TestPlayersAreTicketsTimesTheirStay(t *testing.T) {
 	cost := func(rate string, values ...float64) *line {
 		return &line{Shape: "steady", Name: rate + "/s, a server each: processor time a ticket", Unit: micros, Values: values}

@@ -1,7 +1,9 @@
 package clienttest
 
 import (
+	"cmp"
 	"net/http"
+	"reflect"
 	"slices"
 	"time"
 
@@ -55,12 +57,15 @@ func (s *Service) ofGame(answer func(*call, *game) (int, any)) func(*call) (int,
 	}
 }
 
-// updateGame replaces the state of a game. What is proposed waits again.
+// updateGame replaces the state of a game; a queue and players that are not given stay. What is proposed waits again.
 func (s *Service) updateGame(c *call, g *game) (int, any) {
-	id, version := g.ID, g.RecordVersion+1
-	g.BackfillTicket, g.proposed = client.BackfillTicket{Created: g.Created}, nil
+	old := g.BackfillTicket
+	g.BackfillTicket, g.proposed = client.BackfillTicket{}, nil
 	c.decode(&g.BackfillTicket)
-	g.ID, g.RecordVersion = id, version
+	g.ID, g.Created, g.RecordVersion, g.AssignedTickets = old.ID, old.Created, old.RecordVersion+1, nil
+	if g.Queue = cmp.Or(g.Queue, old.Queue); g.Players == nil {
+		g.Players = old.Players
+	}
 	return http.StatusOK, g.BackfillTicket
 }
 
@@ -69,15 +74,47 @@ func (s *Service) deleteGame(_ *call, g *game) (int, any) {
 	return http.StatusNoContent, nil
 }
 
+// repeatJoined is for how long approvals repeat a ticket that joined.
+const repeatJoined = 20 * time.Second
+
 func (s *Service) approve(_ *call, g *game) (int, any) {
 	in := slices.DeleteFunc(g.proposed, func(t *ticket) bool { return !t.waits() })
 	s.match(in, client.Assignment{Connection: g.Connection})
-	g.joined, g.proposed = append(g.joined, in...), nil
+	for _, t := range in {
+		t.joined = time.Now()
+	}
+	joined := slices.DeleteFunc(g.joined, func(t *ticket) bool { return time.Since(t.joined) > repeatJoined })
+	g.joined, g.proposed = append(joined, in...), nil
 	answer := g.BackfillTicket
 	for _, t := range g.joined {
 		answer.AssignedTickets = append(answer.AssignedTickets, t.shown(""))
 	}
 	return http.StatusOK, answer
+}
+
+// Result returns how a match ended, as a server said last; nil if none did.
+func (s *Service) Result(match string) *client.MatchResult {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.results[match]
+}
+
+// report keeps a result. The same one again changes nothing.
+func (s *Service) report(c *call) (int, any) {
+	if c.player != "" {
+		return refuse(http.StatusForbidden, client.CodeForbidden)
+	}
+	is, match := &client.MatchResult{Reported: time.Now().UTC()}, c.PathValue("match")
+	c.decode(is)
+	switch was := s.results[match]; {
+	case was != nil && reflect.DeepEqual(was.Teams, is.Teams):
+		return http.StatusOK, was
+	case was != nil:
+		is.Corrections = was.Corrections + 1
+	}
+	s.results[match] = is
+	s.notify()
+	return http.StatusOK, is
 }
 
 func (s *Service) listRegions(*call) (int, any) {

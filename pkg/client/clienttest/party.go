@@ -198,8 +198,8 @@ func (s *Service) startSearch(c *call, p *party) (int, any) {
 	if slices.ContainsFunc(p.Members, func(m client.PartyMember) bool { return !m.Ready }) {
 		return refuse(http.StatusConflict, client.CodeMemberNotReady)
 	}
-	if p.Search == nil {
-		t := new(ticket)
+	if !slices.ContainsFunc(s.tickets, p.searchedBy) {
+		t := &ticket{owner: p.Leader}
 		c.decode(&t.Ticket)
 		for _, m := range p.Members {
 			t.players = append(t.players, m.ID)
@@ -216,10 +216,15 @@ func (s *Service) stopSearch(c *call, p *party) (int, any) {
 	return s.changedParty(c, p)
 }
 
+// searchedBy reports whether a ticket is the party's, and waits.
+func (p *party) searchedBy(t *ticket) bool {
+	return p.Search != nil && t.ID == p.Search.Ticket && t.waits()
+}
+
 // stop ends a party's search.
 func (s *Service) stop(p *party) {
 	for _, t := range s.tickets {
-		if p.Search != nil && t.ID == p.Search.Ticket && t.waits() {
+		if p.searchedBy(t) {
 			t.end("deleted")
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -35,11 +34,12 @@ type Service struct {
 	parties []*party
 	games   []*game
 	regions []client.Region
+	results map[string]*client.MatchResult
 }
 
 // NewService returns a service without tickets.
 func NewService() *Service {
-	s := &Service{mux: http.NewServeMux(), changed: make(chan struct{})}
+	s := &Service{mux: http.NewServeMux(), changed: make(chan struct{}), results: map[string]*client.MatchResult{}}
 	for pattern, answer := range map[string]func(*call) (status int, body any){
 		"POST v1/tickets":                            s.create,
 		"GET v1/tickets":                             s.read,
@@ -63,9 +63,11 @@ func NewService() *Service {
 		"DELETE v2/backfill/{game}":                  s.ofGame(s.deleteGame),
 		"POST v2/backfill/{game}/approvals":          s.ofGame(s.approve),
 		"GET v1/regions":                             s.listRegions,
+		"POST v1/matches/{match}/result":             s.report,
+		"/":                                          unknown,
 	} {
-		method, path, _ := strings.Cut(pattern, " ")
-		s.mux.HandleFunc(method+" /fake/matchmaking/api/"+path, func(w http.ResponseWriter, r *http.Request) {
+		pattern = strings.Replace(pattern, " ", " /fake/matchmaking/api/", 1)
+		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			c := &call{Request: r, player: r.Header.Get("X-On-Behalf-Of"), header: w.Header()}
@@ -138,17 +140,17 @@ type call struct {
 // decode reads the body, which a client wrote.
 func (c *call) decode(into any) { _ = json.NewDecoder(c.Body).Decode(into) }
 
-// may reports whether the caller is one of the players, or no player.
-func (c *call) may(players []string) bool {
-	return c.player == "" || slices.Contains(players, c.player)
-}
+// may reports whether a ticket is the caller's, or the caller is no player.
+func (c *call) may(t *ticket) bool { return c.player == "" || t.isOf(c.player) }
 
 func refuse(status int, code client.Code) (int, any) {
 	return status, map[string]any{"status": status, "title": http.StatusText(status), "code": code,
 		"detail": "the service in memory says " + string(code)}
 }
 
-// news is how something is that is streamed: the version changes with it.
+func unknown(*call) (int, any) { return refuse(http.StatusNotFound, client.CodeNotFound) }
+
+// news returns the state of what is streamed; a change has another version.
 type news func() (version int64, event string, body any)
 
 // answers collects an answer, or what is streamed.

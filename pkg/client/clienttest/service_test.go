@@ -36,7 +36,7 @@ func search(t *testing.T, s *clienttest.Service, name string, o client.SearchOpt
 	return p
 }
 
-// told waits until there is no more to do, and checks what a search was told last.
+// is waits until there is no more to do, and checks what a search was told last.
 func (p *player) is(t *testing.T, kind string) {
 	t.Helper()
 	synctest.Wait()
@@ -140,6 +140,40 @@ func TestKeys(t *testing.T) {
 	list, err := ada.Tickets(t.Context(), "ada")
 	if must(t, err); len(ids) != 4 || len(list) != 4 {
 		t.Errorf("%v, %v", ids, list)
+	}
+}
+
+// A ticket that names its players is also its owner's.
+func TestOwner(t *testing.T) {
+	ctx, s := t.Context(), clienttest.NewService()
+	ada := s.Client("ada")
+	r := client.TicketRequest{IdempotencyKey: "a", Players: []client.Player{{ID: "bob"}}}
+	first, err := ada.CreateTicket(ctx, r)
+	must(t, err)
+	again, err := ada.CreateTicket(ctx, r)
+	must(t, err)
+	list, err := ada.Tickets(ctx, "ada")
+	if must(t, err); again != first || len(list) != 1 || !slices.Equal(s.Waiting(), []string{"bob"}) {
+		t.Errorf("%s, %s, %+v", first, again, list)
+	}
+	must(t, ada.CancelTicket(ctx, first, ""))
+}
+
+// A result counts once, may be corrected, and is no player's to report. Unknown paths have a code.
+func TestResult(t *testing.T) {
+	ctx, s := t.Context(), clienttest.NewService()
+	for _, x := range []struct{ rank, corrections int }{{1, 0}, {1, 0}, {2, 1}} {
+		got, err := s.Client("").ReportResult(ctx, "m", client.ReportedTeam{Name: "red", Rank: x.rank})
+		if must(t, err); got.Corrections != x.corrections || s.Result("m").Teams[0].Rank != x.rank || got.Reported.IsZero() {
+			t.Errorf("%+v: %+v", x, got)
+		}
+	}
+	_, err := s.Client("ada").ReportResult(ctx, "m")
+	if client.CodeOf(err) != client.CodeForbidden || s.Result("other") != nil {
+		t.Error(err)
+	}
+	if _, err := s.Client("").ListConfigs(ctx); client.CodeOf(err) != client.CodeNotFound {
+		t.Error(err)
 	}
 }
 
@@ -260,6 +294,16 @@ func TestParty(t *testing.T) {
 			!slices.Equal(all.Queues, []string{"ranked"}) {
 			t.Errorf("%+v", all)
 		}
+		_, err = adas.StartPartySearch(ctx, party.ID, client.TicketRequest{}) // the next match
+		must(t, err)
+		synctest.Wait()
+		if got := s.Waiting(); !slices.Equal(got, []string{"ada", "bob"}) || a.told.Search.Ticket == own.ID {
+			t.Errorf("%v wait, %+v", got, a.told.Search)
+		}
+		_, err = adas.StartPartySearch(ctx, party.ID, client.TicketRequest{}) // the same one
+		if must(t, err); len(s.Waiting()) != 2 {
+			t.Errorf("%v wait", s.Waiting())
+		}
 		party, err = adas.KickPartyMember(ctx, party.ID, "bob", "")
 		must(t, err)
 		synctest.Wait()
@@ -296,6 +340,29 @@ func TestFill(t *testing.T) {
 		synctest.Wait()
 		if games := s.Games(); len(games) != 0 {
 			t.Error(games)
+		}
+	})
+}
+
+// Approvals repeat tickets for 20 seconds. An update changes what it has.
+func TestGames(t *testing.T) {
+	bubble(t, "repeats", func(t *testing.T, s *clienttest.Service) {
+		ctx, server := t.Context(), s.Client("")
+		begun, players := time.Now().UnixMilli(), []client.GamePlayer{{ID: "zoe"}}
+		id, err := server.CreateBackfill(ctx, client.BackfillRequest{Connection: "here", Queue: "ranked", Players: players})
+		must(t, err)
+		search(t, s, "ada", client.SearchOptions{})
+		s.Join("ada")
+		for _, want := range []int{1, 1, 0} {
+			got, err := server.ApproveBackfill(ctx, id)
+			if must(t, err); len(got.AssignedTickets) != want {
+				t.Errorf("after %v: %+v", time.Since(time.UnixMilli(begun)), got.AssignedTickets)
+			}
+			pass(15 * time.Second)
+		}
+		must(t, server.UpdateBackfill(ctx, client.BackfillTicket{ID: id, Connection: "there"}))
+		if g := s.Games()[0]; g.Created != begun || g.Queue != "ranked" || len(g.Players) != 1 || g.Connection != "there" {
+			t.Errorf("%+v", g)
 		}
 	})
 }

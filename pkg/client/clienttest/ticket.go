@@ -17,6 +17,8 @@ import (
 type ticket struct {
 	client.Ticket
 	players []string
+	owner   string    // that created it
+	joined  time.Time // a game
 	key     string
 	offer   *offer
 	reason  string // why it ended, "" if it did not
@@ -105,6 +107,11 @@ func (s *Service) End(reason string, players ...string) {
 
 func (t *ticket) waits() bool { return t.reason == "" && t.Assignment == nil }
 
+// isOf reports whether a player is the owner of the ticket or one of its players.
+func (t *ticket) isOf(player string) bool {
+	return t.owner == player || slices.Contains(t.players, player)
+}
+
 func (t *ticket) end(reason string) {
 	t.offer, t.reason = nil, reason
 	t.version++
@@ -172,13 +179,13 @@ func (s *Service) endOffer(o *offer, reason string, of func(player string) bool)
 
 func (s *Service) create(c *call) (int, any) {
 	key, _ := strconv.Unquote(c.Header.Get("Idempotency-Key"))
-	made := s.which(func(t *ticket) bool { return t.key == key && c.may(t.players) })
+	made := s.which(func(t *ticket) bool { return t.key == key && c.may(t) })
 	if len(made) == 0 && s.full > 0 {
 		c.header.Set("Retry-After", strconv.Itoa(int(math.Ceil(s.full.Seconds()))))
 		return refuse(http.StatusTooManyRequests, client.CodeTooManyTickets)
 	}
 	if len(made) == 0 {
-		t := &ticket{key: key}
+		t := &ticket{key: key, owner: c.player}
 		c.decode(&t.Ticket)
 		for _, p := range t.Players {
 			t.players = append(t.players, p.ID)
@@ -205,9 +212,9 @@ func (s *Service) read(c *call) (int, any) {
 	}
 	list := []client.Ticket{}
 	for _, t := range slices.Backward(s.tickets) {
-		player := !q.Has("player") || slices.Contains(t.players, q.Get("player"))
+		player := !q.Has("player") || t.isOf(q.Get("player"))
 		key := !q.Has("key") || t.key == q.Get("key")
-		if t.reason == "" && player && key && c.may(t.players) {
+		if t.reason == "" && player && key && c.may(t) {
 			list = append(list, t.shown(c.player))
 		}
 	}
@@ -218,7 +225,7 @@ func (s *Service) read(c *call) (int, any) {
 func (s *Service) ofTicket(answer func(*call, *ticket) (int, any)) func(*call) (int, any) {
 	return func(c *call) (int, any) {
 		id := c.URL.Query().Get("id")
-		own := s.which(func(t *ticket) bool { return t.ID == id && t.reason == "" && c.may(t.players) })
+		own := s.which(func(t *ticket) bool { return t.ID == id && t.reason == "" && c.may(t) })
 		if len(own) == 0 {
 			return refuse(http.StatusNotFound, client.CodeTicketNotFound)
 		}

@@ -348,10 +348,15 @@ struct FakeService::State {
     return {200, shown(p), {}, ""};
   }
 
-  void stop(api::Party& p) {
+  Ticket* searchOf(const api::Party& p) {
     for (const auto& t : tickets) {
-      if (p.search && t->api.id == p.search->ticket && !t->ended && !t->api.assignment) end(*t, "deleted");
+      if (p.search && t->api.id == p.search->ticket && !t->ended && !t->api.assignment) return t.get();
     }
+    return nullptr;
+  }
+
+  void stop(api::Party& p) {
+    if (Ticket* t = searchOf(p)) end(*t, "deleted");
     p.search.reset();
   }
 
@@ -376,7 +381,7 @@ struct FakeService::State {
         stop(*own);
       } else if (std::any_of(m.begin(), m.end(), [](const api::PartyMember& one) { return !one.ready; })) {
         return refuse(409, "memberNotReady");
-      } else if (!own->search) {
+      } else if (searchOf(*own) == nullptr) {
         Players players;
         for (const api::PartyMember& one : m) players.push_back(one.id);
         own->search.emplace();

@@ -117,6 +117,8 @@ void testParties() {
   until({&ada, &bob}, [&] { return ada.update.state == S::Searching && bob.update.state == S::Searching; });
   fake.match({"bob"});
   until({&ada, &bob}, [&] { return ada.update.state == S::Matched && bob.update.state == S::Matched; });
+  ada.party->start({});
+  until({&ada, &bob}, [&] { return ada.update.state == S::Searching && bob.update.state == S::Searching; });
   ada.party->kick("bob");
   until({&ada, &bob}, [&] { return bob.left == "kicked"; });
   ada.party->leave();

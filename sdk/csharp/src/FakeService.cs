@@ -341,7 +341,7 @@ namespace Matchmaking
             }
             if (what == "search" && method == "DELETE") Stop(own);
             else if (what == "search" && own.Members.Any(m => !m.Ready)) return Refuse(409, "memberNotReady");
-            else if (what == "search" && own.Search == null)
+            else if (what == "search" && SearchOf(own) == null)
             {
                 var ticket = Create(own.Members.Select(m => m.Id).ToList(), body, null);
                 own.Search = new Api.PartySearch { Ticket = ticket.Api.Id, Started = ticket.Api.Created };
@@ -395,9 +395,11 @@ namespace Matchmaking
             return reason == "kicked" ? now : new Answer { Status = 204 };
         }
 
+        Ticket SearchOf(Api.Party p) => tickets.FirstOrDefault(t => t.Api.Id == p.Search?.Ticket && Waits(t));
+
         void Stop(Api.Party p)
         {
-            var of = tickets.FirstOrDefault(t => t.Api.Id == p.Search?.Ticket && Waits(t));
+            var of = SearchOf(p);
             p.Search = null;
             if (of != null) End(of, "deleted");
         }

@@ -148,6 +148,8 @@ static class FakeTest
         Until("both search", () => ada.Is(SearchState.Searching) && bob.Is(SearchState.Searching), ada, bob);
         fake.Match(new[] { "bob" });
         Until("both are matched", () => ada.Is(SearchState.Matched) && bob.Is(SearchState.Matched), ada, bob);
+        ada.Party.Start(new SearchOptions());
+        Until("both search again", () => ada.Is(SearchState.Searching) && bob.Is(SearchState.Searching), ada, bob);
         ada.Party.Kick("bob");
         Until("he is kicked", () => bob.Left == "kicked", ada, bob);
         ada.Party.Leave();

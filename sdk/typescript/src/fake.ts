@@ -293,9 +293,10 @@ export class FakeService {
   }
 
   #search(party: api.Party, method: string, body: Record<string, unknown>): Answer | undefined {
+    const own = this.#tickets.get(party.search?.ticket ?? '')
     if (method === 'DELETE') this.#stop(party)
     else if (party.members.some((m) => !m.ready)) return refuse(409, 'memberNotReady')
-    else if (!party.search) {
+    else if (!own || own.ended || own.api.assignment) {
       const ticket = this.#ticket(party.members.map((m) => m.id), body)
       party.search = { ticket: ticket.api.id, started: ticket.api.created }
     }

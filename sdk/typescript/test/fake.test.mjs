@@ -205,6 +205,10 @@ test('a party is led, joined by its code, and left', patience, async () => {
   const search = await ada.start()
   fake.match(['bob'])
   assert.equal((await (await until(bob, 'search')).search.match).ticket, (await search.match).ticket)
+  const next = await ada.start()
+  await fake.searching('ada', 'bob')
+  fake.match(['ada'])
+  assert.notEqual((await next.match).ticket, (await search.match).ticket)
   await ada.leave()
   for await (const { party } of bob) if (party.leader === 'bob') break
   await bob.disband()

@@ -96,12 +96,13 @@ func partsOf[E any](
 ) lister {
 	return func(ctx context.Context, api *client.Client, words []string) ([]string, error) {
 		all, err := owners(ctx, api, words)
-		i := slices.IndexFunc(all, func(owner string) bool { return slices.Contains(words, owner) })
-		if err != nil || i < 0 {
-			return nil, err
+		for _, word := range slices.Backward(words) { // the last one may be of an option before it
+			if slices.Contains(all, word) {
+				return namesOf(func(api *client.Client, ctx context.Context) ([]E, error) { return list(api, ctx, word) }, name)(
+					ctx, api, words)
+			}
 		}
-		return namesOf(func(api *client.Client, ctx context.Context) ([]E, error) { return list(api, ctx, all[i]) }, name)(
-			ctx, api, words)
+		return nil, err
 	}
 }
 

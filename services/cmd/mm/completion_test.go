@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"io"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"matchmaker.dev/pkg/client"
 )
 
 // complete asks mm as a shell does.
@@ -119,5 +122,20 @@ func TestWhateverNamesWhatExistsIsCompleted(t *testing.T) {
 	}
 	if completed < 100 {
 		t.Errorf("only %d are completed", completed)
+	}
+}
+
+// Another owner's name may be what an option before it has.
+func TestPartsAreOfTheLastOwnerThatIsNamed(t *testing.T) {
+	owners := func(context.Context, *client.Client, []string) ([]string, error) {
+		return []string{"arena", "duel"}, nil
+	}
+	parts := partsOf(owners, func(_ *client.Client, _ context.Context, owner string) ([]string, error) {
+		return []string{owner + " 1"}, nil
+	}, func(part string) string { return part })
+	for want, line := range map[string]string{"duel 1": "--project arena duel", "arena 1": "--project duel arena --upload x"} {
+		if got, err := parts(t.Context(), nil, strings.Fields(line)); err != nil || !slices.Equal(got, []string{want}) {
+			t.Errorf("%s: %q, %v", line, got, err)
+		}
 	}
 }

@@ -24,13 +24,15 @@ import (
 type session struct {
 	commonFlags
 	console
-	given     commonFlags  // as on the command line and in the environment
-	line      given        // what the command line itself gives
-	context   string       // the name of the context that applies; empty if none does
-	kept      *keptContext // that context
-	watching  bool         // the command runs again and again
-	tokenMade bool         // with the key in the data folder, not given by the user
-	bar       *bar         // on the terminal now; may be nil
+	given     commonFlags    // as on the command line and in the environment
+	line      given          // what the command line itself gives
+	context   string         // the name of the context that applies; empty if none does
+	kept      *keptContext   // that context
+	watching  bool           // the command runs again and again
+	watched   *session       // that this session is a look of; nil if it is none
+	api       *client.Client // of all looks of this session
+	tokenMade bool           // with the key in the data folder, not given by the user
+	bar       *bar           // on the terminal now; may be nil
 }
 
 // What applies where neither a flag nor the environment nor a context says it.
@@ -114,14 +116,20 @@ func asGameService() issuer.Claims {
 }
 
 // connect returns a client with the user's token, or with tokens that are made for claims.
-func (s *session) connect(claims issuer.Claims, options ...func(*client.Retry)) (*client.Client, error) {
+func (s *session) connect(claims issuer.Claims, options ...func(*client.Retry)) (_ *client.Client, err error) {
+	if all := s.watched; all != nil { // which keeps its connection and token, and tells of them at once
+		if all.api == nil {
+			all.api, err = all.connect(claims, options...)
+		}
+		s.tokenMade = all.tokenMade
+		return all.api, err
+	}
 	token := client.StaticToken(s.Bearer)
 	switch {
 	case s.Bearer != "":
 	case s.kept != nil && (s.kept.TokenCommand != "" || s.kept.Login != nil):
 		token = s.contextTokens()
 	default:
-		var err error
 		if token, err = s.tokenSource(claims); err != nil {
 			return nil, err
 		}

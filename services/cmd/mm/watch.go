@@ -51,7 +51,7 @@ func (s *session) lookOnce(
 	defer cancel()
 	out, says := bytes.NewBuffer([]byte{}), new(bytes.Buffer)
 	one := *s
-	one.out, one.err = out, says
+	one.out, one.err, one.watched = out, says, s
 	err = look(ctx, &one)
 	return out.Bytes(), says.Bytes(), err
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +15,10 @@ func (s *shell) watch(service *service, times int, between func(n int), args ...
 	defer cancel()
 	var out, err bytes.Buffer
 	slept := 0
-	code := run(ctx, append(args, "--url", service.url, "--data", s.data), console{
+	if !slices.Contains(args, "--context") {
+		args = append(args, "--url", service.url, "--data", s.data)
+	}
+	code := run(ctx, args, console{
 		in: strings.NewReader(""), out: &out, err: &err, width: s.width, configDir: s.config,
 		now: func() time.Time { return s.now },
 		sleep: func(ctx context.Context, d time.Duration) error {
@@ -57,5 +61,19 @@ func TestWatchPrintsWhatChanged(t *testing.T) {
 	got = shell.watch(service, 2, func(int) {}, "ticket", "list", "--watch")
 	got.expect(exitInterrupted, "t-1", "mm: 2 of 3 tickets\n")
 	service.untrusted = true
-	shell.watch(service, 2, func(int) {}, "config", "list", "--watch").expect(1, "", "401")
+	shell.watch(service, 2, func(int) {}, "config", "list", "--watch").expect(1, "", "the token was made with the key in")
+}
+
+// All looks have one token, and what its command says is not kept back.
+func TestWatchAsksForOneToken(t *testing.T) {
+	shell, service := newShell(t), newService(t)
+	token := strings.TrimSpace(shell.run("token", "developer", "--data", shell.data).out)
+	shell.run("context", "set", "kept", "--url", service.url, "--token-command", "echo asked >&2; echo "+token).
+		expect(0, "tokens   a command\n", "")
+	got := shell.watch(service, 4, func(int) {}, "function", "list", "--watch", "--context", "kept")
+	if n := strings.Count(got.err, "asked\n"); got.code != exitInterrupted || n != 1 {
+		t.Errorf("%d, asked %d times, want once: %s", got.code, n, got.err)
+	}
+	got = shell.watch(service, 2, func(n int) { service.untrusted = true }, "function", "list", "--watch")
+	got.expect(1, "", "401")
 }

@@ -3,7 +3,7 @@ package problem
 import "net/http"
 
 // Code says what sort of failure an error is. Answers have its name, so the codes are a closed set: clients of this
-// version know them all. The OpenAPI document declares them, and codes.go is made of it.
+// version know them all. The OpenAPI document declares them, and codes.go is generated from it.
 type Code uint8
 
 // Definition is what a code means. The reference is made from the definitions.

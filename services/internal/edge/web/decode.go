@@ -25,14 +25,16 @@ const maxDepth = 32
 const maxDocumentDepth = 40
 
 // jsonOptions match member names without regard to case ("max_players" is still not "maxPlayers") and are strict
-// otherwise: package json refuses duplicate members, invalid UTF-8 and trailing data, and inspect what types cannot
-// refuse.
+// otherwise: package json refuses duplicate members, invalid UTF-8 and trailing data.
 var jsonOptions = json.JoinOptions(
 	json.MatchCaseInsensitiveNames(true),
 	jsonv1.MatchCaseSensitiveDelimiter(true),
 	json.RejectUnknownMembers(true),
-	json.WithUnmarshalers(json.UnmarshalFromFunc(inspect)),
 )
+
+// carefulOptions are jsonOptions that also look at each value for what the types cannot refuse, and read integers in
+// any notation. They cost time, so bodies that show no need of them are spared (see suspicious).
+var carefulOptions = json.JoinOptions(jsonOptions, json.WithUnmarshalers(json.UnmarshalFromFunc(inspect)))
 
 // nullError is a null where the Go type has no value for it.
 type nullError struct{ goType reflect.Type }
@@ -70,10 +72,55 @@ func decode(text []byte, dst any) error {
 	if TooDeep(text, maxDepth) {
 		return problem.New(problem.Invalid, "the body: objects and arrays nest deeper than %d", maxDepth)
 	}
-	if err := json.Unmarshal(text, dst, jsonOptions); err != nil {
+	rules := jsonOptions
+	if suspicious(text) {
+		rules = carefulOptions
+	}
+	err := json.Unmarshal(text, dst, rules)
+	if isNumberForInteger(err) {
+		reflect.ValueOf(dst).Elem().SetZero()
+		err = json.Unmarshal(text, dst, carefulOptions)
+	}
+	if err != nil {
 		return explain(err, text)
 	}
 	return nil
+}
+
+// suspicious reports whether a body may have a null, or Base64 that is not canonical. Escapes may hide the latter.
+func suspicious(text []byte) bool {
+	if bytes.Contains(text, []byte("null")) || bytes.IndexByte(text, '\\') >= 0 {
+		return true
+	}
+	for rest := text; ; {
+		end := bytes.Index(rest, []byte(`="`))
+		if end < 0 {
+			return false
+		}
+		padding := 1
+		if end > 0 && rest[end-1] == '=' {
+			padding = 2
+		}
+		if last := end - padding; last >= 0 && hasSpareBits(rest[last], padding) {
+			return true
+		}
+		rest = rest[end+2:]
+	}
+}
+
+// hasSpareBits reports whether the last character of padded Base64 has bits that no byte gets. With 1 padding character
+// its 2 lowest bits are spare, with 2 the 4 lowest.
+func hasSpareBits(last byte, padding int) bool {
+	bits := strings.IndexByte(base64Alphabet, last)
+	return bits > 0 && bits&(1<<(2*padding)-1) != 0
+}
+
+const base64Alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+// isNumberForInteger reports whether a number that is not written as an integer stands for one.
+func isNumberForInteger(err error) bool {
+	bad, ok := errors.AsType[*json.SemanticError](err)
+	return ok && bad.JSONKind == jsontext.KindNumber && bad.GoType != nil && isInteger(bad.GoType.Kind())
 }
 
 // checkContentType checks the content type. Parameters are allowed; the only charset JSON has is UTF-8. Compressed

@@ -8,10 +8,11 @@ import (
 	"strings"
 )
 
-// The reasons why a JSON number is no integer of 64 bits.
+// The reasons why a JSON number is not read as an integer of 64 bits.
 var (
 	ErrFraction = errors.New("an integer is expected, got a fraction")
 	ErrRange    = errors.New("the number is out of range")
+	errLong     = errors.New("the number is too long")
 )
 
 // longestNumber bounds exact arithmetic, in characters: no library writes an integer with more.
@@ -26,8 +27,10 @@ func ParseInteger(number string) (int64, error) {
 	near, err := strconv.ParseFloat(number, 64)
 	mantissa, _, _ := strings.Cut(strings.ToLower(number), "e")
 	switch {
-	case err != nil || math.Abs(near) > 1<<63 || len(number) > longestNumber:
+	case err != nil || math.Abs(near) > 1<<63:
 		return 0, ErrRange
+	case len(number) > longestNumber:
+		return 0, errLong
 	case strings.Trim(mantissa, "-0.") == "":
 		return 0, nil // whatever the exponent
 	case math.Abs(near) < 1:

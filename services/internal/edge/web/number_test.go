@@ -23,7 +23,7 @@ func TestParseInteger(t *testing.T) {
 		"1.5": ErrFraction, "1e-1": ErrFraction, "0.1": ErrFraction, "-2.0000000000000000001": ErrFraction,
 		"1e-999999999999999999999": ErrFraction, "1e999999999999999999999": ErrRange, "1e19": ErrRange, "1e400": ErrRange,
 		"9223372036854775808": ErrRange, "9223372036854775808.0": ErrRange, "-9223372036854775809e0": ErrRange,
-		strings.Repeat("9", 1000): ErrRange,
+		strings.Repeat("9", 1000): ErrRange, "1." + strings.Repeat("0", 400): errLong,
 	} {
 		if got, err := ParseInteger(number); !errors.Is(err, want) {
 			t.Errorf("%s: got %d, %v, want %v", number, got, err, want)

@@ -12,7 +12,7 @@ import (
 func unescapePath(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		for i, name := range c.ParamNames() {
-			if name != "*" && c.ParamValues()[i] == "" { // as of /functions/
+			if name != "*" && c.ParamValues()[i] == "" { // as of /functions//log
 				return echo.ErrNotFound
 			}
 		}

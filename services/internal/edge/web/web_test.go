@@ -58,6 +58,7 @@ func serve(t *testing.T, level slog.Level, o web.Options) (url string, logged *l
 	})
 	e.GET(web.Base+"/tickets", func(c echo.Context) error { return c.JSON(http.StatusOK, map[string]int{"b": 1, "a": 2}) })
 	e.PUT(web.Base+"/configs/:id", func(c echo.Context) error { return web.Decode(c, new(struct{})) })
+	e.PUT(web.Base+"/configs/:id/history", func(c echo.Context) error { return web.Decode(c, new(struct{})) })
 	e.PUT(web.Base+"/functions/:name", func(c echo.Context) error {
 		n, err := io.Copy(io.Discard, c.Request().Body)
 		if err != nil {
@@ -179,7 +180,7 @@ func TestProblems(t *testing.T) {
 	}{
 		"unknown path":     {method: "GET", path: "/nowhere", status: 404, detail: "this path does not exist"},
 		"unknown sub-path": {method: "GET", path: tickets + "/x", status: 404, detail: "this path does not exist"},
-		"empty segment": {method: "PUT", path: "/demo/matchmaking/api/v1/configs/", body: "{}", status: 404,
+		"empty segment": {method: "PUT", path: "/demo/matchmaking/api/v1/configs//history", body: "{}", status: 404,
 			detail: "this path does not exist"},
 		"no project": {method: "GET", path: "//matchmaking/api/v1/tickets", status: 404, detail: "this path does not exist"},
 		"long method": {method: strings.Repeat("A", 5000), path: tickets, status: 405,

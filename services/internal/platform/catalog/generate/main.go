@@ -1,6 +1,6 @@
-// Command generate writes the parts of the deployment's files that list services, and from the OpenAPI document the Go
-// types and calls of the API and the codes of problems. 'make verify FIX=1' runs it in the repository's root. Its test
-// compares the files with what they are made from, also those that it does not write.
+// Command generate writes the parts of the deployment's files that list services, and makes from the OpenAPI document
+// the Go types and calls of the API and the codes of problems. 'make verify FIX=1' runs it in the repository's root.
+// Its test compares the files with what they are made from, also those that it does not write.
 package main
 
 import (
