@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -96,7 +97,7 @@ func (s *Store) AcquireLeases(
 	for _, reply := range replies {
 		var epoch uint64
 		if err := parseReply(reply, &epoch); err != nil {
-			return epochs, err
+			return epochs, cmp.Or(failed, err)
 		}
 		epochs = append(epochs, epoch)
 	}
