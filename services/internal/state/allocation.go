@@ -264,5 +264,5 @@ func (s *Store) GameServer(
 
 // ServerOf reads the stored server of a match; nil when none is stored.
 func (s *Store) ServerOf(ctx context.Context, project, match string) (*pb.GameServer, error) {
-	return stored[pb.GameServer](ctx, s, project, keysOf(project).match(match), "v", "game server")
+	return readMessage[pb.GameServer](ctx, s, project, keysOf(project).match(match), "v", "game server")
 }

@@ -56,7 +56,7 @@ func (s *Store) Leases(ctx context.Context, projects []string) ([]Lease, error) 
 	if err != nil {
 		return nil, err
 	}
-	var in replied
+	in := replied{of: "lease"}
 	leases := make([]Lease, len(projects))
 	for i := range rows {
 		row := in.row(rows[i])

@@ -222,7 +222,7 @@ func MemberOf(p *pb.Party, player string) *pb.Member {
 
 // Party reads a party. Errors: NotFound.
 func (s *Store) Party(ctx context.Context, project, id string) (*pb.Party, error) {
-	p, err := stored[pb.Party](ctx, s, project, keysOf(project).party(id), "b", "party")
+	p, err := readMessage[pb.Party](ctx, s, project, keysOf(project).party(id), "b", "party")
 	if p == nil && err == nil {
 		err = problem.New(problem.PartyNotFound, "party %q was not found", id)
 	}
