@@ -18,7 +18,7 @@ func TestReadsOfSettingsAreShared(t *testing.T) {
 		r := newSettingsCache(func(context.Context, string) (*pb.ProjectSettings, error) {
 			revision++
 			found := &pb.ProjectSettings{Revision: revision}
-			time.Sleep(time.Second / time.Duration(revision)) // a later read is faster
+			<-time.After(time.Second / time.Duration(revision)) // a later read is faster
 			return found, nil
 		}, telemetry.Meter{})
 		read := func(want int64) {
@@ -36,7 +36,7 @@ func TestReadsOfSettingsAreShared(t *testing.T) {
 		if _, err := r.fresh(ctx, "demo"); err == nil {
 			t.Error("a call does not end with its context")
 		}
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		if got := r.of("demo").GetRevision(); got != 2 || revision != 2 {
 			t.Errorf("after %d reads, revision %d is remembered", revision, got)
 		}

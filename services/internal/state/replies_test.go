@@ -31,7 +31,8 @@ func TestLostReplyHidesNoOther(t *testing.T) {
 		claims = append(claims, c)
 		begun = append(begun, state.Beginning{Match: c.Match, Lease: state.MatchLease{Holder: "h", Hold: time.Minute,
 			Search: time.Minute, Claim: time.Minute}})
-		endings = append(endings, state.Ending{Match: c.Match, Tickets: tickets, Results: []*pb.Assignment{{Connection: "1.2.3.4:5"}},
+		endings = append(endings, state.Ending{Match: c.Match, Tickets: tickets,
+			Results: []*pb.Assignment{{Connection: "1.2.3.4:5"}},
 			Outcome: state.Outcome{Holder: "h", Readable: time.Minute, Connection: "1.2.3.4:5"}})
 	}
 	mustClaim(t, s, terms, claims...)

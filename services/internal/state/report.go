@@ -18,7 +18,7 @@ type ReportKeep struct {
 	For    time.Duration
 }
 
-// PutReport stores a slot of a report: how good its matches were. Errors: ErrLeaseLost when the lease has another epoch.
+// PutReport stores how good the matches of a slot were. Errors: ErrLeaseLost when the lease has another epoch.
 func (s *Store) PutReport(
 	ctx context.Context, project string, epoch uint64, slot int64, body proto.Message, keep ReportKeep,
 ) error {

@@ -175,8 +175,8 @@ func TestScriptsUseOnlyDeclaredNames(t *testing.T) {
 	}
 }
 
-// load puts keys and arguments in place of all words in includes that are their names: none may be in a literal, or be a
-// variable's name.
+// load puts keys and arguments in place of all words in includes that are their names: none may be in a literal, or
+// be a variable's name.
 func TestNamesThatIncludesReadAreNothingElse(t *testing.T) {
 	literal := regexp.MustCompile(`'[^'\n]*'|"[^"\n]*"|\bfunction [a-z_]*\([^)]*\)|\b(?:local|for) [a-z0-9_, ]*(?:KEYS|ARGV)\[`)
 	for name, s := range loaded(t) {
