@@ -31,7 +31,7 @@ type settingsCache struct {
 	*remembered[*pb.ProjectSettings]
 
 	read func(ctx context.Context, project string) (*pb.ProjectSettings, error)
-	// reads are those that have not begun. turns let those of a project, and of a few others, begin one after the other.
+	// reads are the reads that have not begun. By turns, the reads of a project begin one after the other.
 	reads singleflight.Group
 	turns [64]chan struct{}
 	seed  maphash.Seed

@@ -199,7 +199,7 @@ func partyID(before, after *pb.Party) string {
 	return after.GetId()
 }
 
-// partyDifference lists the members of b who are not members of a.
+// partyDifference lists the members of b that a has not.
 func partyDifference(a, b *pb.Party) []string {
 	var players []string
 	for _, m := range b.GetMembers() {
