@@ -251,7 +251,7 @@ bench-neighbours: redis build bin/neighbours
 		$(if $(FOR),--for $(FOR)) $(if $(ONLY),--only $(ONLY))
 
 # A release is a tag. As long as there is none, a commit stands for the version before.
-PREVIOUS ?= $(or $(shell git describe --tags --abbrev=0 HEAD^ 2>/dev/null),3209ac61)
+PREVIOUS ?= $(or $(shell git describe --tags --abbrev=0 HEAD^ 2>/dev/null),b491eeeb)
 .PHONY: bin/previous
 bin/previous:
 	@git cat-file -e '$(PREVIOUS)^{commit}' 2>/dev/null || { echo "the version before is built from the history, and this clone" \

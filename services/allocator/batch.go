@@ -14,8 +14,9 @@ const maxBatch = 64
 // batch gathers what matches of a project ask at about the same time, so that one step answers all of them. A lone
 // question is asked at once. While that is answered the next ones gather.
 type batch[Q, A any] struct {
-	// ask answers questions in order. After an error it has answered the first ones.
-	ask func(ctx context.Context, project string, all []Q) ([]A, error)
+	// ask answers questions in order. After an error it has answered those whose answers are there and known.
+	ask   func(ctx context.Context, project string, all []Q) ([]A, error)
+	known func(A) bool
 	// time is how long that may take.
 	time time.Duration
 
@@ -32,9 +33,9 @@ type asked[Q, A any] struct {
 }
 
 func newBatch[Q, A any](
-	time time.Duration, ask func(ctx context.Context, project string, all []Q) ([]A, error),
+	time time.Duration, ask func(ctx context.Context, project string, all []Q) ([]A, error), known func(A) bool,
 ) *batch[Q, A] {
-	return &batch[Q, A]{ask: ask, time: time, projects: map[string][]*asked[Q, A]{}}
+	return &batch[Q, A]{ask: ask, known: known, time: time, projects: map[string][]*asked[Q, A]{}}
 }
 
 // do asks a question and waits for its answer. When ctx ends first, the question may or may not have been asked.
@@ -87,12 +88,16 @@ func (b *batch[Q, A]) step(ctx context.Context, project string, some []*asked[Q,
 	limited, cancel := context.WithTimeout(ctx, b.time)
 	defer cancel()
 	answers, err := b.ask(limited, project, questions)
-	n := min(len(answers), len(some))
-	for i, a := range some[:n] {
+	var rest []*asked[Q, A]
+	for i, a := range some {
+		if i >= len(answers) || !b.known(answers[i]) {
+			rest = append(rest, a)
+			continue
+		}
 		a.answer = answers[i]
 		close(a.done)
 	}
-	if rest := some[n:]; len(some) > 1 && problem.KindOf(err) != problem.Unavailable {
+	if len(some) > 1 && problem.KindOf(err) != problem.Unavailable {
 		b.alone(ctx, project, rest) // it may be another one's fault
 	} else {
 		for _, a := range rest {
@@ -107,7 +112,7 @@ func (b *batch[Q, A]) step(ctx context.Context, project string, some []*asked[Q,
 		delete(b.projects, project)
 		return
 	}
-	n = min(len(next), maxBatch)
+	n := min(len(next), maxBatch)
 	b.projects[project] = next[n:]
 	go b.step(ctx, project, next[:n:n])
 }

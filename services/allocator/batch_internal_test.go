@@ -31,14 +31,18 @@ func (s *steps) ask(ctx context.Context, _ string, all []int) ([]string, error) 
 		return nil, problem.New(problem.Unavailable, "too late")
 	}
 	var answers []string
+	var err error
 	for _, n := range all {
 		if n == bad && s.err != nil {
-			return answers, s.err
+			answers, err = append(answers, ""), s.err
+			continue
 		}
 		answers = append(answers, fmt.Sprint("answer ", n))
 	}
-	return answers, nil
+	return answers, err
 }
+
+func isKnown(answer string) bool { return answer != "" }
 
 func (s *steps) sizes() (sizes []int) {
 	for _, all := range s.asked {
@@ -74,7 +78,7 @@ func askAll(t *testing.T, b *batch[int, string], count int) (failed []int) {
 func TestQuestionsGatherWhileOthersAreAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &steps{}
-		b := newBatch(time.Minute, s.ask)
+		b := newBatch(time.Minute, s.ask, isKnown)
 		if failed := askAll(t, b, 2+maxBatch); len(failed) > 0 {
 			t.Errorf("%v failed", failed)
 		}
@@ -92,18 +96,20 @@ func TestQuestionsGatherWhileOthersAreAnswered(t *testing.T) {
 func TestOneBadQuestionFailsAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &steps{err: errors.New("bad")}
-		if failed := askAll(t, newBatch(time.Minute, s.ask), 20); len(failed) != 1 || failed[0] != bad {
+		if failed := askAll(t, newBatch(time.Minute, s.ask, isKnown), 20); len(failed) != 1 || failed[0] != bad {
 			t.Errorf("%v failed", failed)
 		}
-		// Those behind it are asked again, each alone and all at once.
+		// Those without an answer are asked again, each alone and all at once.
 		s = &steps{err: errors.New("bad")}
 		began := time.Now()
-		askAll(t, newBatch(time.Minute, s.ask), 2+maxBatch)
+		askAll(t, newBatch(time.Minute, s.ask, isKnown), 2+maxBatch)
 		if took := time.Since(began); took > 5*time.Second {
 			t.Errorf("it took %v", took)
 		}
 		s = &steps{err: problem.New(problem.Unavailable, "no answer")}
-		askAll(t, newBatch(time.Minute, s.ask), 20)
+		if failed := askAll(t, newBatch(time.Minute, s.ask, isKnown), 20); len(failed) != 1 || failed[0] != bad {
+			t.Errorf("%v failed", failed)
+		}
 		if got := s.sizes(); len(got) != 2 {
 			t.Errorf("steps of %v questions, while the state store does not answer", got)
 		}
@@ -113,7 +119,7 @@ func TestOneBadQuestionFailsAlone(t *testing.T) {
 func TestQuestionsOfProjectsDoNotWaitForEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &steps{}
-		b := newBatch(time.Minute, s.ask)
+		b := newBatch(time.Minute, s.ask, isKnown)
 		began := time.Now()
 		var asking sync.WaitGroup
 		for n := range 5 {
@@ -133,7 +139,7 @@ func TestQuestionsOfProjectsDoNotWaitForEachOther(t *testing.T) {
 func TestQuestionEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &steps{}
-		b := newBatch(time.Minute, s.ask)
+		b := newBatch(time.Minute, s.ask, isKnown)
 		go func() { _, _ = b.do(t.Context(), "p", 0) }()
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)

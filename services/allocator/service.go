@@ -79,7 +79,8 @@ func New(o Options) app.Part {
 		Options: o, metrics: newMetrics(o.Meter), limiter: newLimiter(o.Settings.Parallel, o.Settings.Fleet),
 		refusals: newRefusals(), deallocations: notify.New(),
 	}
-	s.begins, s.ends = newBatch(o.Settings.Call, o.Store.BeginAllocations), newBatch(o.Settings.Call, s.endMatches)
+	s.begins = newBatch(o.Settings.Call, o.Store.BeginAllocations, func(a state.Allocation) bool { return a.Status != "" })
+	s.ends = newBatch(o.Settings.Call, s.endMatches, func(e state.Ended) bool { return e.Status != "" })
 	return app.Part{Name: "allocator", Run: s.run, Ready: o.Store.Ping, Routes: s.routes}
 }
 

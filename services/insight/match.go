@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -194,12 +195,14 @@ func (s *service) describe(
 		}
 		m.Teams = append(m.Teams, one)
 	}
-	connection, err := s.addStored(ctx, project, e.GetTickets(), m.Teams, properties)
-	if err == nil {
-		err = s.addOdds(ctx, project, m)
-	}
+	ids := e.GetTickets()
+	stored, err := s.Store.Tickets(ctx, project, ids[:min(len(ids), maxRead)])
 	if err != nil {
 		return nil, err
+	}
+	connection := addStored(m.Teams, stored, properties)
+	if !joinsGame(e) { // whose teams have other players too
+		s.addOdds(ctx, project, m, stored)
 	}
 	if m.State != matchAssigned {
 		return m, nil
@@ -218,20 +221,11 @@ func (s *service) describe(
 }
 
 // addStored adds what the first tickets are, of those that are stored, and returns the connection of their results.
-func (s *service) addStored(
-	ctx context.Context, project string, ids []string, teams []response.MatchTeam, properties bool,
-) (string, error) {
-	stored, err := s.Store.Tickets(ctx, project, ids[:min(len(ids), maxRead)])
-	if err != nil {
-		return "", err
-	}
+func addStored(teams []response.MatchTeam, stored []*state.Ticket, properties bool) string {
 	connection, size := "", 0
 	for _, team := range teams {
-		for i := range team.Tickets {
-			if len(stored) == 0 {
-				return connection, nil
-			}
-			if t := stored[0]; t != nil {
+		for i := range team.Tickets[:min(len(team.Tickets), len(stored))] {
+			if t := stored[i]; t != nil {
 				team.Tickets[i].Players = playersOf(t.Body)
 				one, n := newArrival(t.Body, properties)
 				if size += n; size <= maxArrivals {
@@ -239,32 +233,26 @@ func (s *service) addStored(
 				}
 				connection = cmp.Or(connection, t.Assignment.GetConnection())
 			}
-			stored = stored[1:]
 		}
+		stored = stored[min(len(team.Tickets), len(stored)):]
 	}
-	return connection, nil
+	return connection
 }
 
-// addOdds adds how likely each team is to win, by each rating that all players have.
-func (s *service) addOdds(ctx context.Context, project string, m *response.Match) error {
+// addOdds adds how likely each team is to win, by each rating that all players have. Settings that cannot be read now
+// give none.
+func (s *service) addOdds(ctx context.Context, project string, m *response.Match, stored []*state.Ticket) {
+	if len(m.Teams) < 2 {
+		return
+	}
 	settings, err := s.Store.Settings(ctx, project)
-	if err != nil || len(m.Teams) < 2 {
-		return err
+	if err != nil {
+		s.Log.WarnContext(ctx, "a match is told without odds", "project", project, "match", m.ID, "error", err)
 	}
 	for _, rule := range state.RatingsFor(settings, m.Queue) {
 		model, err := rating.New(state.RatingModel(rule))
-		if err != nil {
-			return err
-		}
-		teams, known := make([]rating.Team, len(m.Teams)), true
-		for i, team := range m.Teams {
-			for _, t := range team.Tickets {
-				ratings := ratingsIn(t.Arrival, rule.GetName())
-				teams[i].Players = append(teams[i].Players, ratings...)
-				known = known && ratings != nil
-			}
-		}
-		if !known {
+		teams := ratedTeams(m.Teams, stored, rule.GetName())
+		if err != nil || teams == nil {
 			continue
 		}
 		for i, odds := range model.Odds(teams) {
@@ -274,25 +262,44 @@ func (s *service) addOdds(ctx context.Context, project string, m *response.Match
 			m.Teams[i].Odds[rule.GetName()] = odds
 		}
 	}
-	return nil
+}
+
+// ratedTeams are the ratings of the teams; nil if a player's is not known, or a team has no players.
+func ratedTeams(of []response.MatchTeam, stored []*state.Ticket, name string) []rating.Team {
+	teams := make([]rating.Team, len(of))
+	for i, team := range of {
+		n := len(team.Tickets)
+		if n == 0 || n > len(stored) {
+			return nil
+		}
+		for _, t := range stored[:n] {
+			ratings := ratingsIn(t, name)
+			if ratings == nil {
+				return nil
+			}
+			teams[i].Players = append(teams[i].Players, ratings...)
+		}
+		stored = stored[n:]
+	}
+	return teams
 }
 
 // ratingsIn are a rating of each player of a ticket; nil if one is not known.
-func ratingsIn(a *response.Arrival, name string) (all []rating.Rating) {
-	if a == nil {
+func ratingsIn(t *state.Ticket, name string) (all []rating.Rating) {
+	if t == nil {
 		return nil
 	}
-	for _, p := range a.Players {
-		of := p.Attributes
-		if of == nil { // the ticket's are the player's
-			of = a.Attributes
+	all = make([]rating.Rating, max(1, len(t.Body.GetPlayers())))
+	for i := range all {
+		names, values := t.Body.GetAttributeNames(), t.Body.GetAttributeValues()
+		if players := t.Body.GetPlayers(); len(players) > 0 && len(players[i].GetAttributeNames()) > 0 {
+			names, values = players[i].GetAttributeNames(), players[i].GetAttributeValues()
 		}
-		mean, rated := of[name]
-		deviation, known := of[definition.SigmaOf(name)]
-		if !rated || !known {
+		mean, deviation := slices.Index(names, name), slices.Index(names, definition.SigmaOf(name))
+		if mean < 0 || deviation < 0 {
 			return nil
 		}
-		all = append(all, rating.Rating{Mean: mean, Deviation: deviation})
+		all[i] = rating.Rating{Mean: values[mean], Deviation: values[deviation]}
 	}
 	return all
 }

@@ -89,14 +89,16 @@ func TestMatchIsWhatItsEventsAndTicketsSay(t *testing.T) {
 	}
 }
 
-// A match shows what its tickets are, properties to those who may see them, and the odds that their ratings give.
+// A match shows what its tickets are, their properties to roles that may see them, and the odds by their ratings.
 func TestMatchShowsItsTicketsAndOdds(t *testing.T) {
 	w := start(t, nil)
 	rule := &pb.RatingRule{Name: "elo", Model: "plackettLuce", Mean: 25, Deviation: 8, Beta: 4, Tau: 0.1}
 	now := w.store.Now()
 	names := []string{"elo", "elo.sigma"}
-	ada, bob := state.NewID(now), state.NewID(now.Add(time.Millisecond))
+	ada, bob, cyd := state.NewID(now), state.NewID(now.Add(time.Millisecond)), state.NewID(now)
 	for id, one := range map[string]*pb.Ticket{
+		cyd: {Owner: "cyd", AttributeNames: names, AttributeValues: []float64{20, 2},
+			Properties: map[string][]byte{"save": make([]byte, 400<<10)}},
 		ada: {Owner: "ada", AttributeNames: names, AttributeValues: []float64{30, 2},
 			Properties: map[string][]byte{"roles": []byte("tank")}},
 		bob: {Owner: "bob", Players: []*pb.Player{{Id: "bob", AttributeNames: names, AttributeValues: []float64{20, 2},
@@ -112,11 +114,12 @@ func TestMatchShowsItsTicketsAndOdds(t *testing.T) {
 			Tickets []struct{ Arrival *client.Arrival }
 		}
 	}
+	teams, place := []*pb.EventTeam{{Name: "red", Tickets: 1}, {Name: "blue", Tickets: 1}}, ""
 	get := func(tickets ...string) (m match) {
 		t.Helper()
 		id := state.NewID(now)
 		w.publish(t, "demo", &pb.Event{Kind: pb.Event_KIND_CLAIMED, Time: now.UnixMilli(), Match: id, Tickets: tickets,
-			Teams: []*pb.EventTeam{{Name: "red", Tickets: 1}, {Name: "blue", Tickets: 1}}})
+			Teams: teams, Place: place})
 		w.read(t, "/matches/"+id, http.StatusOK, &m)
 		return m
 	}
@@ -136,8 +139,25 @@ func TestMatchShowsItsTicketsAndOdds(t *testing.T) {
 		string(m.Teams[1].Tickets[0].Arrival.Players[0].Properties["roles"]) != "healer" {
 		t.Errorf("an owner sees %+v", m)
 	}
+	if m = get(ada, cyd); m.Teams[0].Odds["elo"] != red.Odds["elo"] || m.Teams[1].Tickets[0].Arrival != nil {
+		t.Errorf("beyond what is told, an owner sees the odds %v, support %v", m.Teams[0].Odds, red.Odds)
+	}
 	if m = get(ada, state.NewID(now)); m.Teams[0].Odds != nil || m.Teams[1].Tickets[0].Arrival != nil {
 		t.Errorf("with a ticket that is gone: %+v", m)
+	}
+	place = state.PlaceGame + "game"
+	if m = get(ada, bob); m.Teams[0].Odds != nil || m.Teams[1].Tickets[0].Arrival == nil {
+		t.Errorf("of a running game: %+v", m)
+	}
+	place, rule.Model, rule.Beta, rule.Tau, rule.Volatility = "", "glicko2", 0, 0.5, 0.06
+	must(t, w.store.PutSettings(t.Context(), "demo", &pb.ProjectSettings{Ratings: []*pb.RatingRule{rule}},
+		state.AnyRevision))
+	if m = get(ada, bob); m.Teams[0].Odds["elo"] <= 0.5 {
+		t.Errorf("by Glicko-2: %+v", m)
+	}
+	teams[1].Tickets = 0
+	if m = get(ada); m.Teams[0].Odds != nil || len(m.Teams) != 2 {
+		t.Errorf("against a team without tickets: %+v", m)
 	}
 }
 

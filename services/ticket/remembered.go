@@ -40,9 +40,23 @@ func (r *remembered[V]) of(project string) V {
 	return r.known[project]
 }
 
+// ensure is what is remembered of a project, from now on an initial value if there is nothing.
+func (r *remembered[V]) ensure(project string, initial V, size int) V {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, known := r.known[project]; !known {
+		r.put(project, initial, size)
+	}
+	return r.known[project]
+}
+
 func (r *remembered[V]) keep(project string, value V, size int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.put(project, value, size)
+}
+
+func (r *remembered[V]) put(project string, value V, size int) {
 	r.used += size - r.sizes[project]
 	r.known[project], r.sizes[project] = value, size
 	for other := range r.known {

@@ -3,8 +3,10 @@ package ticket
 import (
 	"context"
 	"errors"
+	"hash/maphash"
 	"time"
 
+	"golang.org/x/sync/singleflight"
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -29,6 +31,10 @@ type settingsCache struct {
 	*remembered[*pb.ProjectSettings]
 
 	read func(ctx context.Context, project string) (*pb.ProjectSettings, error)
+	// reads are the reads that have not begun. By turns, the reads of a project begin one after the other.
+	reads singleflight.Group
+	turns [64]chan struct{}
+	seed  maphash.Seed
 }
 
 // refusal is an error that depends on the settings.
@@ -36,23 +42,37 @@ type refusal struct{ error }
 
 func newSettingsCache(read func(ctx context.Context, project string) (*pb.ProjectSettings, error),
 	m telemetry.Meter) *settingsCache {
-	return &settingsCache{read: read, remembered: newRemembered[*pb.ProjectSettings](settingsMemory, m,
-		"matchmaker.settings.size",
+	r := &settingsCache{read: read, seed: maphash.MakeSeed(), remembered: newRemembered[*pb.ProjectSettings](
+		settingsMemory, m, "matchmaker.settings.size",
 		"About how many bytes the projects' settings take that this process remembers, and the most.")}
+	for i := range r.turns {
+		r.turns[i] = make(chan struct{}, 1)
+	}
+	return r
 }
 
-// fresh reads the settings that the project has now.
+// fresh reads the settings that the project has now. Simultaneous calls share a read that begins after them.
 func (r *settingsCache) fresh(ctx context.Context, project string) (*pb.ProjectSettings, error) {
-	settings, err := r.read(ctx, project)
-	if err != nil {
-		return nil, err
+	done := r.reads.DoChan(project, func() (any, error) {
+		turn := r.turns[maphash.String(r.seed, project)%uint64(len(r.turns))]
+		turn <- struct{}{}
+		defer func() { <-turn }()
+		r.reads.Forget(project) // later calls need another read
+		settings, err := r.read(telemetry.Detach(ctx), project)
+		if settings.GetRevision() > 0 {
+			r.keep(project, settings, sizeOf(project, settings))
+		} else if err == nil {
+			r.forget(project)
+		}
+		return settings, err
+	})
+	select {
+	case read := <-done:
+		settings, _ := read.Val.(*pb.ProjectSettings)
+		return settings, read.Err
+	case <-ctx.Done():
+		return nil, problem.Wrap(problem.Unavailable, context.Cause(ctx), "the project's settings were not read in time")
 	}
-	if settings.GetRevision() > 0 {
-		r.keep(project, settings, sizeOf(project, settings))
-	} else {
-		r.forget(project)
-	}
-	return settings, nil
 }
 
 // sizeOf is about how many bytes settings take: each element of a list has pointers and the header of a message.

@@ -73,7 +73,7 @@ func (s *Store) acceptance(ctx context.Context, project, match string, t *pb.Tic
 	if err != nil || fields[0] != "o" {
 		return nil, err
 	}
-	var in replied
+	in := replied{of: "match " + match}
 	a := &Acceptance{Match: match, Players: int(in.digits(fields[2])), Accepted: int(in.digits(fields[3])),
 		Left: max(0, time.UnixMilli(in.digits(fields[1])).Sub(s.Now()))}
 	for i, name := range names {

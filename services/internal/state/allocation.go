@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -45,7 +46,7 @@ type Beginning struct {
 }
 
 // BeginAllocations takes the leases of matches. From then on a match is no longer dropped when a ticket leaves. All
-// leases last equally long. After an error it returns the allocations of the matches before it.
+// leases last equally long. After an error, the matches whose lease is not known have no status.
 func (s *Store) BeginAllocations(ctx context.Context, project string, matches []Beginning) ([]Allocation, error) {
 	k := keysOf(project)
 	var calls []call
@@ -60,25 +61,22 @@ func (s *Store) BeginAllocations(ctx context.Context, project string, matches []
 	for i, reply := range replies {
 		var position uint64
 		var rest []any
-		if err := parseReply(reply, &position, &rest); err != nil {
-			return all, err
+		failed := parseReply(reply, &position, &rest)
+		if failed == nil && len(rest) != 5*sizes[i] {
+			failed = fmt.Errorf("state: %d values for %d matches", len(rest), sizes[i])
 		}
-		if len(rest) != 5*sizes[i] {
-			return all, fmt.Errorf("state: %d values for %d matches", len(rest), sizes[i])
+		if err = cmp.Or(err, failed); failed != nil {
+			all = append(all, make([]Allocation, sizes[i])...)
+			continue
 		}
 		for values := range slices.Chunk(rest, 5) {
-			b, others, err := allocationOf(values)
-			if err != nil {
-				return all, err
-			}
+			b, others, failed := allocationOf(values)
 			if b.Status == MatchDropped {
-				at, err := s.releaseOthers(ctx, project, others, "unallocated")
-				if err != nil {
-					return all, err
-				}
+				var at uint64
+				at, failed = s.releaseOthers(ctx, project, others, "unallocated")
 				b.Position = max(position, at)
 			}
-			all = append(all, b)
+			all, err = append(all, b), cmp.Or(err, failed)
 		}
 	}
 	return all, err
@@ -266,5 +264,5 @@ func (s *Store) GameServer(
 
 // ServerOf reads the stored server of a match; nil when none is stored.
 func (s *Store) ServerOf(ctx context.Context, project, match string) (*pb.GameServer, error) {
-	return stored[pb.GameServer](ctx, s, project, keysOf(project).match(match), "v", "game server")
+	return readMessage[pb.GameServer](ctx, s, project, keysOf(project).match(match), "v", "game server")
 }

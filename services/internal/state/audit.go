@@ -83,7 +83,7 @@ func (s *Store) Changes(
 }
 
 func changeOf(m redis.XMessage) (c AuditEntry, err error) {
-	var in replied
+	in := replied{of: "change " + m.ID}
 	c = AuditEntry{Change: new(pb.Change), ID: m.ID, Revision: in.digits(m.Values["r"])}
 	in.message(m.Values["b"], c.Change)
 	ms, _, _ := strings.Cut(m.ID, "-")

@@ -154,7 +154,7 @@ func (c *Change) DecodeBackfill() (*pb.Backfill, error) {
 	if c.Body == "" {
 		return nil, nil
 	}
-	var in replied
+	in := replied{of: "backfill ticket " + c.Backfill}
 	var numbers [4]int64
 	rest := c.Body
 	for i := range numbers {

@@ -182,13 +182,14 @@ func (s *Store) Claim(
 	for i, reply := range replies {
 		var at uint64
 		var verdicts []string
-		if err := parseReply(reply, &at, &verdicts); err != nil {
-			return position, err
+		failed := parseReply(reply, &at, &verdicts)
+		if failed == nil && len(verdicts) != len(batches[i]) {
+			failed = fmt.Errorf("state: %d verdicts for %d matches", len(verdicts), len(batches[i]))
+		}
+		if err = cmp.Or(err, failed); failed != nil {
+			continue
 		}
 		position = max(position, at)
-		if len(verdicts) != len(batches[i]) {
-			return position, fmt.Errorf("state: %d verdicts for %d matches", len(verdicts), len(batches[i]))
-		}
 		for j, c := range batches[i] {
 			if verdicts[j] != "ok" {
 				c.Refusal = cmp.Or(verdicts[j], unreadable)

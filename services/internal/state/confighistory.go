@@ -141,7 +141,7 @@ func (s *Store) readChanges(
 	for _, some := range read {
 		changes = append(changes, in.texts(in.row(some))...)
 	}
-	now = in.digits(revision.Val())
+	now = in.digits(cmp.Or(revision.Val(), "0"))
 	return changes, now, in.err
 }
 

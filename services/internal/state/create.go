@@ -244,8 +244,7 @@ func (c *Creator) write(ctx context.Context, project string, batch []*creation) 
 func (s *Store) answer(
 	ctx context.Context, project string, batch []*creation, verdicts map[int]verdict, err error,
 ) (again []*creation) {
-	looks := map[*creation][]string{}
-	served := sync.OnceValues(func() ([]string, error) { return s.ServedQueues(ctx, project) })
+	looks, unserved := map[*creation][]string{}, map[*creation][]string{}
 	for i, one := range batch {
 		v := verdicts[i]
 		result := answer{Created{ID: one.Ticket.GetId(), Running: v.running}, err}
@@ -261,12 +260,15 @@ func (s *Store) answer(
 		case v.reason == "again":
 			result.ID = v.value
 		case v.reason == "unserved":
-			queues, err := served()
-			result.err = cmp.Or(err, unservedError(strings.Fields(v.value), queues))
+			unserved[one] = strings.Fields(v.value)
+			continue
 		default:
 			result.err = s.refusal(one, v)
 		}
 		one.done <- result
+	}
+	if len(unserved) > 0 {
+		go s.answerUnserved(ctx, project, unserved) // which asks Redis, and delays no others
 	}
 	if len(again) == 0 {
 		return nil
@@ -278,6 +280,14 @@ func (s *Store) answer(
 		return nil
 	}
 	return again
+}
+
+// answerUnserved answers creations whose queues must be served and are not.
+func (s *Store) answerUnserved(ctx context.Context, project string, all map[*creation][]string) {
+	served, err := s.ServedQueues(ctx, project)
+	for one, queues := range all {
+		one.done <- answer{Created{ID: one.Ticket.GetId()}, cmp.Or(err, unservedError(queues, served))}
+	}
 }
 
 // toldQueues is the most queues of a group that are told.
@@ -459,8 +469,8 @@ func (s *Store) refusal(c *creation, v verdict) error {
 		return problem.New(problem.PlayerInMatch, "a player of this ticket is in the match %s, which has no result yet",
 			v.value).Exceeds("tickets.running")
 	case "other":
-		return problem.New(problem.IdempotencyKeyReused, "Idempotency-Key: another request was sent with this key: use a new key "+
-			"for each ticket")
+		return problem.New(problem.IdempotencyKeyReused, "Idempotency-Key: another request was sent with this key: use a "+
+			"new key for each ticket")
 	case "keys":
 		return full("max-keys", s.limits.Keys,
 			"too many requests of this project had an Idempotency-Key lately, try again later or without one")

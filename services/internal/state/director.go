@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -55,7 +56,7 @@ func (s *Store) Leases(ctx context.Context, projects []string) ([]Lease, error) 
 	if err != nil {
 		return nil, err
 	}
-	var in replied
+	in := replied{of: "lease"}
 	leases := make([]Lease, len(projects))
 	for i := range rows {
 		row := in.row(rows[i])
@@ -96,7 +97,7 @@ func (s *Store) AcquireLeases(
 	for _, reply := range replies {
 		var epoch uint64
 		if err := parseReply(reply, &epoch); err != nil {
-			return epochs, err
+			return epochs, cmp.Or(failed, err)
 		}
 		epochs = append(epochs, epoch)
 	}

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -40,15 +41,12 @@ type Ended struct {
 	others []string
 }
 
-// EndMatches writes the results of matches and ends them. Their results are readable equally long. After an error it
-// returns the results of the matches before it.
+// EndMatches writes the results of matches and ends them. Their results are readable equally long. After an error,
+// the matches whose end is not known have no status.
 func (s *Store) EndMatches(ctx context.Context, project string, endings []Ending) ([]Ended, error) {
 	ended, _, err := s.endMatches(ctx, project, endings, false)
 	for i := range ended {
-		if err != nil {
-			break
-		}
-		err = s.endOthers(ctx, project, &endings[i], &ended[i])
+		err = cmp.Or(err, s.endOthers(ctx, project, &endings[i], &ended[i]))
 	}
 	return ended, err
 }
@@ -95,25 +93,22 @@ func (s *Store) endMatches(
 	for i, reply := range replies {
 		var at uint64
 		var rest []any
-		if err := parseReply(reply, &at, &rest); err != nil {
-			return ended, position, err
+		failed := parseReply(reply, &at, &rest)
+		if failed == nil && len(rest) != 3*sizes[i] {
+			failed = fmt.Errorf("state: %d values for %d matches", len(rest), sizes[i])
 		}
-		if len(rest) != 3*sizes[i] {
-			return ended, position, fmt.Errorf("state: %d values for %d matches", len(rest), sizes[i])
+		if err = cmp.Or(err, failed); failed != nil {
+			ended = append(ended, make([]Ended, sizes[i])...)
+			continue
 		}
 		position = max(position, at)
 		for values := range slices.Chunk(rest, 3) {
-			e, err := endedOf(&endings[len(ended)], values)
-			if err != nil {
-				return ended, position, err
+			of := &endings[len(ended)]
+			e, failed := endedOf(of, values)
+			if e.Position = at; e.Status == matchAsked && gameOf(of.Match) == "" {
+				e, failed = s.endAsked(ctx, project, of)
 			}
-			e.Position = at
-			if e.Status == matchAsked && gameOf(endings[len(ended)].Match) == "" {
-				if e, err = s.endAsked(ctx, project, &endings[len(ended)]); err != nil {
-					return ended, position, err
-				}
-			}
-			ended = append(ended, e)
+			ended, err = append(ended, e), cmp.Or(err, failed)
 		}
 	}
 	return ended, position, err
@@ -146,7 +141,10 @@ func (s *Store) endAsked(ctx context.Context, project string, e *Ending) (Ended,
 	mayHaveServer := true
 	_, _, err := s.releaseMatch(ctx, project, e.Match, release{reason: "lost", holder: e.Holder,
 		mayHaveServer: &mayHaveServer})
-	return Ended{Status: MatchReleased}, err
+	if err != nil {
+		return Ended{}, err
+	}
+	return Ended{Status: MatchReleased}, nil
 }
 
 // room is the status of a match that was assigned, when matches that had to wait may be claimed now.

@@ -23,6 +23,17 @@ func (s *Store) ForgetProjects(ctx context.Context) error {
 	return s.redis.Del(ctx, global.projects()).Err()
 }
 
+// ScriptKeys lists the ends of the keys that the scripts declare.
+func ScriptKeys() (ends []string) {
+	for _, load := range scripts() {
+		for _, key := range load().keys {
+			ends = append(ends, key.suffix)
+		}
+	}
+	slices.Sort(ends)
+	return slices.Compact(ends)
+}
+
 // LetWait makes tickets wait of which nothing else is stored.
 func (s *Store) LetWait(ctx context.Context, project string, tickets []string) error {
 	for some := range slices.Chunk(tickets, 1000) {

@@ -1,8 +1,10 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"hash/fnv"
 	"strings"
 
@@ -121,7 +123,7 @@ func (s *Store) entries(ctx context.Context, k keys, from uint64, limit int) (en
 		return nil, 0, unavailable(err)
 	}
 	var in replied
-	if end = in.position(last.Val()); in.err != nil {
+	if end = in.position(cmp.Or(last.Val(), "0")); in.err != nil {
 		return nil, 0, in.err
 	}
 	for {
@@ -199,7 +201,7 @@ func parseEntry(raw any) (entry, error) {
 // events decodes the events of an entry, with their tickets.
 func (e entry) events() ([]*pb.Event, error) {
 	events := make([]*pb.Event, 0, len(e.pairs)/2)
-	var in replied
+	in := replied{of: fmt.Sprint("event ", e.position)}
 	for i := 0; i+1 < len(e.pairs); i += 2 {
 		event := new(pb.Event)
 		in.message(e.pairs[i], event)

@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 
 	"github.com/redis/go-redis/v9"
@@ -58,4 +59,13 @@ func (s *Store) MangleRows(on *atomic.Bool, mangled *atomic.Int64, mangle func(r
 	}}
 	s.redis.AddHook(h)
 	s.feeds.AddHook(h)
+}
+
+// LoseReplies loses the reply to the second command of each round trip of several, while it is on.
+func (s *Store) LoseReplies(on *atomic.Bool) {
+	s.redis.AddHook(&hook{before: func([]redis.Cmder) {}, after: func(cmds []redis.Cmder) {
+		if on.Load() && len(cmds) > 1 {
+			cmds[1].SetErr(errors.New("the reply is lost"))
+		}
+	}})
 }

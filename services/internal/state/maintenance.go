@@ -88,7 +88,7 @@ func (s *Store) DueWork(ctx context.Context, project string, after Ages) (DueWor
 		Unserved: counts[k.unserved()].Val(),
 	}
 	var in replied
-	d.Position = in.position(position.Val())
+	d.Position = in.position(cmp.Or(position.Val(), "0"))
 	d.Feed = feedIsDue(position.Val(), in.row(trimmed), now)
 	d.Quiet = waiting.Val()+games.Val()+stored.Val() == 0 && !d.Feed
 	for id, text := range revisions.Val() {
@@ -113,7 +113,7 @@ func (s *Store) Positions(ctx context.Context, projects []string) (positions []u
 		for _, cmd := range texts {
 			text, err := textOf(cmd)
 			var in replied
-			position := in.position(text)
+			position := in.position(cmp.Or(text, "0"))
 			if err = cmp.Or(err, in.err); err != nil {
 				return positions, err
 			}

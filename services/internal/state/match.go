@@ -58,7 +58,7 @@ func (o *Outcome) answer() string { return flag(o.Connection != "" || o.Never) }
 
 // Match reads a claimed match. Errors: NotFound when it was assigned, or ended long ago.
 func (s *Store) Match(ctx context.Context, project, id string) (*pb.Match, error) {
-	m, err := stored[pb.Match](ctx, s, project, keysOf(project).match(id), "b", "match")
+	m, err := readMessage[pb.Match](ctx, s, project, keysOf(project).match(id), "b", "match")
 	if m == nil && err == nil {
 		err = problem.New(problem.NotFound, "match %q was not found", id)
 	}

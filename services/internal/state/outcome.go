@@ -100,7 +100,7 @@ func (s *Store) resolve(ctx context.Context, project string, a *pb.Assignment) (
 	if a.GetOutcome() == "" {
 		return true, nil
 	}
-	shared, err := stored[pb.Assignment](ctx, s, project, keysOf(project).outcome(a.GetOutcome()), "b", "outcome")
+	shared, err := readMessage[pb.Assignment](ctx, s, project, keysOf(project).outcome(a.GetOutcome()), "b", "outcome")
 	if err != nil || shared == nil {
 		return false, err
 	}

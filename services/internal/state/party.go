@@ -199,7 +199,7 @@ func partyID(before, after *pb.Party) string {
 	return after.GetId()
 }
 
-// partyDifference lists the members of b who are not members of a.
+// partyDifference lists the members of b that a has not.
 func partyDifference(a, b *pb.Party) []string {
 	var players []string
 	for _, m := range b.GetMembers() {
@@ -222,7 +222,7 @@ func MemberOf(p *pb.Party, player string) *pb.Member {
 
 // Party reads a party. Errors: NotFound.
 func (s *Store) Party(ctx context.Context, project, id string) (*pb.Party, error) {
-	p, err := stored[pb.Party](ctx, s, project, keysOf(project).party(id), "b", "party")
+	p, err := readMessage[pb.Party](ctx, s, project, keysOf(project).party(id), "b", "party")
 	if p == nil && err == nil {
 		err = problem.New(problem.PartyNotFound, "party %q was not found", id)
 	}

@@ -55,7 +55,7 @@ func permissions() map[string]rights {
 		catalog.Ticket: {
 			scripts: "project_add ticket_create ticket_delete acceptance_answer ticket_hear expire_unheard rate_allow " +
 				"rate_charge result_put result_forget standing_put",
-			calls: "get mget hget hmget hkeys hgetall hexists smembers exists zrange zrevrange zrevrank zcount zcard zscore",
+			calls: "mget hget hmget hkeys hgetall hexists smembers exists zrange zrevrange zrevrank zcount zcard zscore",
 			// Configs say why a ticket waits.
 			reads:  "o:* report* configs revisions feed_name joins ended deallocations",
 			writes: events,

@@ -140,7 +140,7 @@ func (s *Store) answersOf(ctx context.Context, k keys, names []string, player st
 		if row[0] == nil || !m.isNew(k.match(id)) {
 			return nil
 		}
-		var in replied
+		in := replied{of: "match " + id}
 		deadline := in.digits(row[1])
 		m.Answers = append(m.Answers, PlayerAnswer{Match: id, Accepted: row[0] == "1",
 			Left: max(0, time.UnixMilli(deadline).Sub(s.Now()))})
@@ -237,7 +237,7 @@ type PlayerPause struct {
 func (s *Store) PauseOf(ctx context.Context, project, player string) (p PlayerPause, err error) {
 	err = s.inTurns(ctx, keysOf(project).pauses, player, func(_, value string, left time.Duration) error {
 		until, count, _ := strings.Cut(value, " ")
-		var in replied
+		in := replied{of: "pause"}
 		p.Count, p.Kept = max(p.Count, int(in.digits(count))), max(p.Kept, left)
 		p.Left = max(p.Left, time.UnixMilli(in.digits(until)).Sub(s.Now()))
 		return in.err

@@ -93,7 +93,7 @@ func parseSettings(text string) (*pb.ProjectSettings, error) {
 	if len(parts) != 3 {
 		return nil, corrupt("settings of a project", errors.New("revision and time are missing"))
 	}
-	var in replied
+	in := replied{of: "settings of a project"}
 	p := new(pb.ProjectSettings)
 	in.message(parts[2], p)
 	p.Revision, p.Changed = in.digits(parts[0]), in.digits(parts[1])

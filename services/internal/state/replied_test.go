@@ -2,6 +2,7 @@ package state
 
 import (
 	"errors"
+	"strings"
 	"testing"
 )
 
@@ -18,6 +19,7 @@ func TestRepliesOfAnotherShapeAreErrors(t *testing.T) {
 		"a list for a text":   func(r *replied) { r.text([]any{}) },
 		"one of several":      func(r *replied) { r.texts([]any{"a", int64(1)}) },
 		"no digits":           func(r *replied) { r.digits("1x") },
+		"empty digits":        func(r *replied) { r.digits("") },
 	} {
 		var bad replied
 		if read(&bad); bad.err == nil {
@@ -54,6 +56,22 @@ func TestRepliesOfAnotherShapeAreErrors(t *testing.T) {
 	var position uint64
 	if err := parseReply(int64(-1), &position); err == nil {
 		t.Error("a position below zero is read")
+	}
+	var flag bool
+	if err := parseReply(int64(1), &flag); err != nil || !flag {
+		t.Errorf("1 is read as %v, %v", flag, err)
+	}
+	if err := parseReply(int64(0), &flag); err != nil || flag {
+		t.Errorf("0 is read as %v, %v", flag, err)
+	}
+	for _, bad := range []any{"1", int64(7), int64(-1), nil} {
+		if err := parseReply([]any{bad}, &flag); err == nil {
+			t.Errorf("%v is read as a flag", bad)
+		}
+	}
+	of := replied{of: "match m"}
+	if of.digits("1x"); !strings.Contains(of.err.Error(), "match m") {
+		t.Errorf("what is corrupt is not named: %v", of.err)
 	}
 	if err := parseReply("a", &rest); err == nil {
 		t.Error("a text is read as a list")

@@ -27,8 +27,8 @@ func parse[T any, M message[T]](what, body string) (M, error) {
 	return m, nil
 }
 
-// stored reads a record in a field of a hash, in a round trip shared with other callers; nil if there is none.
-func stored[T any, M message[T]](ctx context.Context, s *Store, project, key, field, what string) (M, error) {
+// readMessage reads a record in a field of a hash, in a round trip shared with other callers; nil if there is none.
+func readMessage[T any, M message[T]](ctx context.Context, s *Store, project, key, field, what string) (M, error) {
 	row, err := s.readShared(ctx, project, key, field)
 	if err != nil {
 		return nil, err
@@ -124,8 +124,11 @@ func parseReply(reply any, targets ...any) error {
 }
 
 // replied reads values of a reply, and keeps the first error: a value of another shape is an error, never zero. A
-// missing value is nil.
-type replied struct{ err error }
+// missing value is nil. In errors, of names what is read, if it is not "".
+type replied struct {
+	of  string
+	err error
+}
 
 // read reads a value into a target.
 func (r *replied) read(value, target any) {
@@ -143,7 +146,9 @@ func (r *replied) read(value, target any) {
 		r.check(n >= 0, value, "a position")
 		*to = uint64(max(0, n))
 	case *bool:
-		*to = r.number(value) == 1
+		n := r.number(value)
+		r.check(n == 0 || n == 1, value, "a flag")
+		*to = n == 1
 	default:
 		r.check(false, target, "a target")
 	}
@@ -161,15 +166,14 @@ func (r *replied) number(value any) int64 {
 	return n
 }
 
-// digits reads a number that is stored as a text.
+// digits reads a number that is stored as a text; 0 for none.
 func (r *replied) digits(value any) int64 {
-	text := r.text(value)
-	if text == "" {
+	if value == nil {
 		return 0
 	}
-	n, err := strconv.ParseInt(text, 10, 64)
+	n, err := strconv.ParseInt(r.text(value), 10, 64)
 	if err != nil && r.err == nil {
-		r.err = corrupt("number", err)
+		r.err = corrupt(cmp.Or(r.of, "number"), err)
 	}
 	return n
 }
@@ -184,7 +188,7 @@ func (r *replied) position(value any) uint64 {
 // message reads a record.
 func (r *replied) message(value any, m proto.Message) {
 	if err := proto.Unmarshal([]byte(r.text(value)), m); err != nil && r.err == nil {
-		r.err = corrupt(string(m.ProtoReflect().Descriptor().Name()), err)
+		r.err = corrupt(cmp.Or(r.of, string(m.ProtoReflect().Descriptor().Name())), err)
 	}
 }
 
@@ -199,7 +203,7 @@ func (r *replied) texts(list []any) []string {
 
 func (r *replied) check(ok bool, value any, expected string) {
 	if !ok && r.err == nil {
-		r.err = fmt.Errorf("state: unexpected reply of Redis: %T for %s", value, expected)
+		r.err = fmt.Errorf("state: unexpected reply of Redis: %s: %T for %s", cmp.Or(r.of, "a value"), value, expected)
 	}
 }
 

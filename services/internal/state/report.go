@@ -20,12 +20,6 @@ type ReportKeep struct {
 
 // PutReport stores how good the matches of a slot were. Errors: ErrLeaseLost when the lease has another epoch.
 func (s *Store) PutReport(
-	ctx context.Context, project string, epoch uint64, slot int64, body *pb.ReportSlot, keep ReportKeep,
-) error {
-	return s.putReport(ctx, project, epoch, slot, body, keep)
-}
-
-func (s *Store) putReport(
 	ctx context.Context, project string, epoch uint64, slot int64, body proto.Message, keep ReportKeep,
 ) error {
 	raw, err := proto.Marshal(body)

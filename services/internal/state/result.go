@@ -106,7 +106,7 @@ func playedFields() []string { return []string{"a", "p", "c", "b", "v", "y"} }
 
 // playedOf reads a match; nil when no result of it is awaited.
 func playedOf(id string, row []any) (*Played, error) {
-	var in replied
+	in := replied{of: "match " + id}
 	stored := in.text(row[1])
 	if row[0] == nil {
 		return nil, in.err

@@ -11,7 +11,7 @@ import (
 // Schema is the version of what is stored. A change raises it when another version of the service would read or write
 // something wrong beside it: there is no way back to the older version. Any other change leaves it. Redis has no schema
 // until a director was there.
-const Schema = "v1"
+const Schema = "v2"
 
 // SchemaError says that another version of the service wrote the state.
 type SchemaError struct{ stored string }

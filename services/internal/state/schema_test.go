@@ -23,13 +23,13 @@ func TestStateOfAnotherVersionIsRefused(t *testing.T) {
 			t.Errorf("schema %q became %q, want %q", before, got, after)
 		}
 	}
-	check("", "v1", true)
-	check("v1", "v1", true)
+	check("", state.Schema, true)
+	check(state.Schema, state.Schema, true)
 	client.Del(t.Context(), "mm:schema")
 	if err := s.CheckSchema(t.Context(), false); err != nil || client.Exists(t.Context(), "mm:schema").Val() != 0 {
 		t.Errorf("a process without a director notes the schema, %v", err)
 	}
-	for _, stored := range []string{"0", "1", "v2", "1000", "another"} {
+	for _, stored := range []string{"0", "1", "v1", "v3", "1000", "another"} {
 		client.Set(t.Context(), "mm:schema", stored, 0)
 		check(stored, stored, false)
 	}

@@ -269,15 +269,13 @@ func (s *Store) run(ctx context.Context, c call) (any, error) {
 }
 
 // runAll makes all calls in one round trip, and in order when Redis knows the scripts. A single one, of a project,
-// shares a round trip with other callers; what it did is known even when ctx ends. After an error it returns the
-// replies before it.
-func (s *Store) runAll(ctx context.Context, project string, calls []call) ([]any, error) {
+// shares a round trip with other callers. What they did is known even when ctx ends. It returns the first error, and a
+// reply to each call, nil for a call that failed.
+func (s *Store) runAll(ctx context.Context, project string, calls []call) (replies []any, failed error) {
+	ctx = context.WithoutCancel(ctx)
 	if len(calls) == 1 {
-		reply, err := s.runShared(context.WithoutCancel(ctx), project, calls[0])
-		if err != nil {
-			return nil, err
-		}
-		return []any{reply}, nil
+		reply, err := s.runShared(ctx, project, calls[0])
+		return []any{reply}, err
 	}
 	cmds := make([]*redis.Cmd, len(calls))
 	// Each command has its own error, which is read below.
@@ -287,18 +285,17 @@ func (s *Store) runAll(ctx context.Context, project string, calls []call) ([]any
 		}
 		return nil
 	})
-	replies := make([]any, len(calls))
+	replies = make([]any, len(calls))
 	for i, cmd := range cmds {
 		reply, err := cmd.Result()
 		if isUnknown(err) {
 			reply, err = calls[i].script.Run(ctx, s.redis, calls[i].keys, calls[i].args...).Result()
 		}
-		if err != nil {
-			return replies[:i], unavailable(err)
+		if failed = cmp.Or(failed, unavailable(err)); err == nil {
+			replies[i] = reply
 		}
-		replies[i] = reply
 	}
-	return replies, nil
+	return replies, failed
 }
 
 // isUnknown reports whether Redis does not know a script by its hash.

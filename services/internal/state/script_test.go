@@ -122,8 +122,10 @@ func TestCallsNameTheArgumentsOfTheHeader(t *testing.T) {
 			if !ok || method.Sel.Name != "call" {
 				return true
 			}
-			text, _ := c.Args[0].(*ast.BasicLit)
-			name, _ := strconv.Unquote(text.Value)
+			name := ""
+			if text, is := c.Args[0].(*ast.BasicLit); is {
+				name, _ = strconv.Unquote(text.Value)
+			}
 			s := scripts[name]
 			if s == nil {
 				t.Errorf("%s: %s is not a script", positions.Position(c.Pos()), name)
@@ -168,6 +170,19 @@ func TestScriptsUseOnlyDeclaredNames(t *testing.T) {
 		for _, global := range globalsOf(compiled) {
 			if !slices.Contains(known, global) {
 				t.Errorf("%s: %s is neither declared nor known", name, global)
+			}
+		}
+	}
+}
+
+// load puts keys and arguments in place of all words in includes that are their names: none may be in a literal, or
+// be a variable's name.
+func TestNamesThatIncludesReadAreNothingElse(t *testing.T) {
+	literal := regexp.MustCompile(`'[^'\n]*'|"[^"\n]*"|\bfunction [a-z_]*\([^)]*\)|\b(?:local|for) [a-z0-9_, ]*(?:KEYS|ARGV)\[`)
+	for name, s := range loaded(t) {
+		for _, found := range literal.FindAllString(comment.ReplaceAllString(s.text, ""), -1) {
+			if strings.Contains(found, "KEYS[") || strings.Contains(found, "ARGV[") {
+				t.Errorf("%s: %s: an include reads a key or an argument of this name", name, found)
 			}
 		}
 	}

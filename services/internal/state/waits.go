@@ -19,7 +19,7 @@ const (
 // PutWaits stores what is known of how long a project's tickets wait. Errors: ErrLeaseLost when the lease has another
 // epoch.
 func (s *Store) PutWaits(ctx context.Context, project string, epoch uint64, w *pb.Waits) error {
-	return s.putReport(ctx, project, epoch, 0, w, ReportKeep{Span: waitsSpan, For: keepWaits})
+	return s.PutReport(ctx, project, epoch, 0, w, ReportKeep{Span: waitsSpan, For: keepWaits})
 }
 
 // Waits reads what is known of how long a project's tickets wait; it is empty if nothing is.

@@ -13,8 +13,8 @@
 --       (the same for a running game), acceptance (for how long its players could accept), watched (since when
 --       they could) (all five in milliseconds), target ('' = it needs no server), event (when it ends), ended_event (of
 --       tickets that end) (both without their reason), place, made ('=' and what the function made of the running
---       game's backfill ticket, '' = nothing), first_pause, longest_pause (in milliseconds, 0 = players do not pause
---       who declined or were silent), pause_limit, then id…
+--       game's backfill ticket, '' = nothing), first_pause, longest_pause (in milliseconds, 0 = players that
+--       declined or were silent do not pause), pause_limit, then id…
 -- Result: 'accepted' or 'ended', and the feed's position (0 when nothing changed there), the tickets that ended since a
 --         player declined, since one was silent, and the matches that went to its backfill ticket and are to be
 --         released now, all with spaces between; or 'other' alone when the players may still answer or were not asked

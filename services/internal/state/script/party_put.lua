@@ -11,7 +11,7 @@
 --       limit (of parties), may_create (0 = Redis is short of memory), old_code, new_code, ticket_id (of the search
 --       that ends, '' = none), match_id ('' = unknown, or none), leaver (the player that ends it, '' = none of it),
 --       by_service ('1' = with a service token), told_time (for how many milliseconds its end is), event (without its
---       reason), first_pause, longest_pause (in milliseconds, 0 = players do not pause who declined), pause_limit,
+--       reason), first_pause, longest_pause (in milliseconds, 0 = players that declined do not pause), pause_limit,
 --       missing (its players that decline by that, with newlines between), joined (how many of the players join; the
 --       others leave), then player
 -- Result: 'ok', 1 when the search ended, else 0, 1 when that ended the acceptance of its match, else 0, and '';

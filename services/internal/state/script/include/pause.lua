@@ -1,4 +1,4 @@
--- Functions of scripts that let players pause who declined a match, or did not answer it. For each player it is stored
+-- Functions that let players that declined a match, or did not answer it, pause. For each player it is stored
 -- until when the pause lasts, in milliseconds, and how many there were one after the other. The players are in two
 -- hashes, which take turns as the buckets' hashes do (buckets.lua): a hash is kept for one turn beyond its own,
 -- so that each player is known for twice the longest pause at least. They use time.

@@ -1,5 +1,5 @@
--- Functions of ticket_create.lua for projects whose tickets have what is kept of their players. They use body
--- and encoding.
+-- Functions of ticket_create.lua for projects whose tickets have what is kept of their players. They use body and
+-- encoding.
 
 -- number_of returns a number of a player's standing, see standing.go.
 local function number_of(stored, rule, start)
