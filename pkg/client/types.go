@@ -833,7 +833,8 @@ type MatchTeam struct {
 	Tickets []MatchTicket      `json:"tickets"`
 }
 
-// MatchTicket: A ticket of a match.
+// MatchTicket: A ticket of a match. Its `arrival` is absent when the ticket is gone, beyond 256 tickets, and beyond
+// 512 KiB of arrivals.
 type MatchTicket struct {
 	ID string `json:"id"`
 	// For how many seconds, until the match.

@@ -43,7 +43,7 @@ type projectEstimates struct {
 func newEstimates(read func(context.Context, string) (*pb.Waits, error), now func() time.Time,
 	m telemetry.Meter) *estimates {
 	return &estimates{read: read, now: now, remembered: newRemembered[*projectEstimates](estimatesMemory, m,
-		"matchmaker.estimates.size",
+		"matchmaker.estimates.size", "By",
 		"About how many bytes the projects' estimates of waits take that this process remembers, and the most.")}
 }
 

@@ -20,10 +20,10 @@ type remembered[V any] struct {
 	used  int
 }
 
-// newRemembered remembers about so many bytes at most, which an instrument of that name shows.
-func newRemembered[V any](limit int, m telemetry.Meter, name, help string) *remembered[V] {
+// newRemembered remembers about so many bytes at most, which an instrument of that name and unit, "By", shows.
+func newRemembered[V any](limit int, m telemetry.Meter, name, unit, help string) *remembered[V] {
 	r := &remembered[V]{limit: limit, known: map[string]V{}, sizes: map[string]int{}}
-	m.ObservableGauge(name, "By", help, func(_ context.Context, observe telemetry.Observe) {
+	m.ObservableGauge(name, unit, help, func(_ context.Context, observe telemetry.Observe) {
 		r.mu.Lock()
 		used := r.used
 		r.mu.Unlock()

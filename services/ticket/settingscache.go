@@ -43,7 +43,7 @@ type refusal struct{ error }
 func newSettingsCache(read func(ctx context.Context, project string) (*pb.ProjectSettings, error),
 	m telemetry.Meter) *settingsCache {
 	r := &settingsCache{read: read, seed: maphash.MakeSeed(), remembered: newRemembered[*pb.ProjectSettings](
-		settingsMemory, m, "matchmaker.settings.size",
+		settingsMemory, m, "matchmaker.settings.size", "By",
 		"About how many bytes the projects' settings take that this process remembers, and the most.")}
 	for i := range r.turns {
 		r.turns[i] = make(chan struct{}, 1)
