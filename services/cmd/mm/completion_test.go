@@ -133,7 +133,9 @@ func TestPartsAreOfTheLastOwnerThatIsNamed(t *testing.T) {
 	parts := partsOf(owners, func(_ *client.Client, _ context.Context, owner string) ([]string, error) {
 		return []string{owner + " 1"}, nil
 	}, func(part string) string { return part })
-	for want, line := range map[string]string{"duel 1": "--project arena duel", "arena 1": "--project duel arena --upload x"} {
+	for want, line := range map[string]string{
+		"duel 1": "--project arena duel", "arena 1": "--project duel arena --upload x",
+	} {
 		if got, err := parts(t.Context(), nil, strings.Fields(line)); err != nil || !slices.Equal(got, []string{want}) {
 			t.Errorf("%s: %q, %v", line, got, err)
 		}
