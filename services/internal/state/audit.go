@@ -84,7 +84,10 @@ func (s *Store) Changes(
 
 func changeOf(m redis.XMessage) (c AuditEntry, err error) {
 	in := replied{of: "change " + m.ID}
-	c = AuditEntry{Change: new(pb.Change), ID: m.ID, Revision: in.digits(m.Values["r"])}
+	c = AuditEntry{Change: new(pb.Change), ID: m.ID}
+	if m.Values["r"] != "" { // a deletion has no revision
+		c.Revision = in.digits(m.Values["r"])
+	}
 	in.message(m.Values["b"], c.Change)
 	ms, _, _ := strings.Cut(m.ID, "-")
 	c.Time = time.UnixMilli(in.digits(ms))
