@@ -9,6 +9,7 @@ import (
 
 	"matchmaker.dev/pkg/matchfn/block"
 	"matchmaker.dev/pkg/matchfn/internal/message"
+	"matchmaker.dev/pkg/matchfn/rules/document"
 )
 
 // Run is one run of a function: its tickets and its proposals. It is for one goroutine and must not be used after the
@@ -200,12 +201,13 @@ func (r *Run) declared(what, name string, names, settings []string) {
 	if slices.Contains(names, name) {
 		return
 	}
-	if r.named == nil {
-		r.named = map[string][]string{}
-	}
 	named, known := r.named[what]
-	if !known {
-		named = block.Named(r.in.Config, settings)
+	if !known && len(settings) > 0 {
+		if r.named == nil {
+			r.named = map[string][]string{}
+		}
+		config, _ := document.Parse(r.in.Config)
+		named = block.Named(config, settings)
 		r.named[what] = named
 	}
 	if !slices.Contains(named, name) && !slices.Contains(r.naming.names(what, r.in.Config), name) {

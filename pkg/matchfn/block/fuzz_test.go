@@ -129,11 +129,12 @@ func FuzzManifest(f *testing.F) {
 func FuzzNamesInSettings(f *testing.F) {
 	f.Add([]byte(`{"attribute":"skill","teams":{"by":["a","b"]}}`), "teams.by", 10)
 	f.Add([]byte(`{"a":[["b"],{"c":"d"}],"a":"e"}`), "a.1.c", 2)
-	f.Fuzz(func(t *testing.T, settings []byte, path string, limit int) {
+	f.Fuzz(func(t *testing.T, text []byte, path string, limit int) {
+		settings := parsed(string(text))
 		if all := block.Strings(settings, limit); len(all) > max(limit, 0) {
 			t.Fatalf("%d strings, at most %d", len(all), limit)
 		}
-		all := block.Strings(settings, len(settings))
+		all := block.Strings(settings, len(text))
 		for _, name := range block.Named(settings, []string{path}) {
 			if name != "" && len(name) <= block.MaxText && !slices.Contains(all, name) {
 				t.Fatalf("%q is not among %q", name, all)

@@ -114,8 +114,8 @@ func joined(open byte, elements [][]byte, end byte) []byte {
 
 // Named returns the names that settings at some paths name, sorted and each once: a string, or the strings of a list.
 // Anything else names nothing. A path is names of members separated by dots, as in package matchfn; * is every member
-// or element, and a last @ the names of members.
-func Named(settings []byte, paths []string) (names []string) {
+// or element, and a last @ the names of members. Settings that are nil name nothing.
+func Named(settings *document.Node, paths []string) (names []string) {
 	eachAt(settings, paths, func(n *document.Node) {
 		for _, one := range append([]*document.Node{n}, n.Elements...) {
 			if one.Kind == document.String {
@@ -128,25 +128,24 @@ func Named(settings []byte, paths []string) (names []string) {
 }
 
 // Has reports whether settings have a value at one of some paths, as Named takes them.
-func Has(settings []byte, paths []string) (has bool) {
+func Has(settings *document.Node, paths []string) (has bool) {
 	eachAt(settings, paths, func(*document.Node) { has = true })
 	return has
 }
 
-func eachAt(settings []byte, paths []string, with func(*document.Node)) {
-	if len(paths) == 0 {
+func eachAt(settings *document.Node, paths []string, with func(*document.Node)) {
+	if settings == nil {
 		return
 	}
-	if root, err := document.Parse(settings); err == nil {
-		for _, path := range paths {
-			root.Each(path, with)
-		}
+	for _, path := range paths {
+		settings.Each(path, with)
 	}
 }
 
 // Strings returns the different strings of the settings at any depth, names of members included, in their order: at
-// most limit. A function that declares nothing may mean any of them as the name of an attribute.
-func Strings(settings []byte, limit int) (all []string) {
+// most limit. A function that declares nothing may mean any of them as the name of an attribute. Settings that are nil
+// have none.
+func Strings(settings *document.Node, limit int) (all []string) {
 	seen := map[string]bool{}
 	add := func(s string) {
 		if s != "" && len(s) <= MaxText && !seen[s] && len(all) < limit {
@@ -167,8 +166,8 @@ func Strings(settings []byte, limit int) (all []string) {
 			visit(e)
 		}
 	}
-	if root, err := document.Parse(settings); err == nil {
-		visit(root)
+	if settings != nil {
+		visit(settings)
 	}
 	return all
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"matchmaker.dev/pkg/matchfn/block"
+	"matchmaker.dev/pkg/matchfn/rules/document"
 )
 
 var manifests = []struct {
@@ -96,6 +97,12 @@ func TestManifestOfTooManyNamesIsRefused(t *testing.T) {
 	}
 }
 
+// parsed is settings as Named takes them; nil for what cannot be parsed.
+func parsed(settings string) *document.Node {
+	n, _ := document.Parse([]byte(settings))
+	return n
+}
+
 func TestNamedFindsTheNamesThatSettingsHave(t *testing.T) {
 	for _, c := range []struct {
 		settings, path string
@@ -117,7 +124,7 @@ func TestNamedFindsTheNamesThatSettingsHave(t *testing.T) {
 		{``, "attribute", nil},
 		{`{"attribute":"a"`, "attribute", nil},
 	} {
-		if got := block.Named([]byte(c.settings), []string{c.path}); !slices.Equal(got, c.want) {
+		if got := block.Named(parsed(c.settings), []string{c.path}); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %s names %q, want %q", c.settings, c.path, got, c.want)
 		}
 	}
@@ -127,14 +134,14 @@ func TestHasFindsASetting(t *testing.T) {
 	for settings, want := range map[string]bool{
 		`{"values":{"id":"string"}}`: true, `{"values":{"name":"string"}}`: false, `{"values":{"id":null}}`: false, ``: false,
 	} {
-		if got := block.Has([]byte(settings), []string{"avoid", "values.id"}); got != want {
+		if got := block.Has(parsed(settings), []string{"avoid", "values.id"}); got != want {
 			t.Errorf("%s: %v", settings, got)
 		}
 	}
 }
 
 func TestStringsFindsEveryStringOnce(t *testing.T) {
-	settings := []byte(`{"by":"skill","teams":[{"by":"level","n":[1,"x"]}],"":"` + strings.Repeat("y", 257) + `"}`)
+	settings := parsed(`{"by":"skill","teams":[{"by":"level","n":[1,"x"]}],"":"` + strings.Repeat("y", 257) + `"}`)
 	want := []string{"by", "skill", "teams", "level", "n", "x"}
 	if got := block.Strings(settings, 100); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
@@ -142,7 +149,7 @@ func TestStringsFindsEveryStringOnce(t *testing.T) {
 	if got := block.Strings(settings, 3); !slices.Equal(got, want[:3]) {
 		t.Errorf("got %q, want %q", got, want[:3])
 	}
-	if got := block.Strings([]byte(`["a"`), 3); got != nil {
+	if got := block.Strings(parsed(`["a"`), 3); got != nil {
 		t.Errorf("%q", got)
 	}
 }

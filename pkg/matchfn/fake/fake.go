@@ -13,6 +13,7 @@ import (
 
 	"matchmaker.dev/pkg/matchfn"
 	"matchmaker.dev/pkg/matchfn/block"
+	"matchmaker.dev/pkg/matchfn/rules/document"
 )
 
 // Request is the input of a function. All fields are optional.
@@ -149,19 +150,20 @@ func Encode(r Request, m block.Manifest) ([]byte, error) {
 		Backfills: len(r.Backfills),
 	})
 	b.Config([]byte(r.Settings))
+	settings, _ := document.Parse([]byte(r.Settings)) // what cannot be parsed names nothing
 	if r.base != nil {
 		b.Base(*r.base, r.gone)
 	}
 	copy(b.Created(), created(r.Now, r.Tickets))
 	if !m.EveryAttribute() {
-		m.Attributes = named(r, m.Attributes, m.AttributeSettings)
+		m.Attributes = named(settings, m.Attributes, m.AttributeSettings)
 	}
 	if !m.EveryProperty() {
-		m.Properties = named(r, m.Properties, m.PropertySettings)
+		m.Properties = named(settings, m.Properties, m.PropertySettings)
 	}
 	columns(&b, r.Tickets, m, block.KindAttribute, block.KindProperty)
 	if m.Players != nil {
-		players(&b, r, m.Players)
+		players(&b, r, settings, m.Players)
 	}
 	pools(&b, r.Pools, block.KindPool)
 	if len(r.Backfills) > 0 {
@@ -179,7 +181,7 @@ func Encode(r Request, m block.Manifest) ([]byte, error) {
 		})
 		columns(&b, tickets, m, block.KindBackfillAttribute, block.KindBackfillProperty)
 		if m.Players != nil && m.Players.Backfills {
-			roster(&b, r, m.Players)
+			roster(&b, r, settings, m.Players)
 		}
 	}
 	pools(&b, r.BackfillPools, block.KindBackfillPool)
@@ -201,12 +203,12 @@ func Encode(r Request, m block.Manifest) ([]byte, error) {
 }
 
 // named returns names and those that settings name.
-func named(r Request, names, paths []string) []string {
-	return append(append([]string{}, names...), block.Named([]byte(r.Settings), paths)...)
+func named(settings *document.Node, names, paths []string) []string {
+	return append(append([]string{}, names...), block.Named(settings, paths)...)
 }
 
 // players writes the players of tickets.
-func players(b *block.RequestBuilder, r Request, m *block.PlayerManifest) {
+func players(b *block.RequestBuilder, r Request, settings *document.Node, m *block.PlayerManifest) {
 	first := 0
 	if r.base != nil {
 		first = r.base.First
@@ -238,7 +240,7 @@ func players(b *block.RequestBuilder, r Request, m *block.PlayerManifest) {
 	if m.Handles {
 		copy(b.Handles(block.KindPlayerHandle), handles)
 	}
-	if m.IDs || block.Has([]byte(r.Settings), m.IDSettings) {
+	if m.IDs || block.Has(settings, m.IDSettings) {
 		ids := b.Texts(block.KindPlayerID, idBytes)
 		for i, t := range r.Tickets {
 			for k, p := range t.Players {
@@ -250,12 +252,13 @@ func players(b *block.RequestBuilder, r Request, m *block.PlayerManifest) {
 		return
 	}
 	columns(b, all, block.Manifest{
-		Attributes: named(r, m.Attributes, m.AttributeSettings), Properties: named(r, m.Properties, m.PropertySettings),
+		Attributes: named(settings, m.Attributes, m.AttributeSettings),
+		Properties: named(settings, m.Properties, m.PropertySettings),
 	}, block.KindPlayerAttribute, block.KindPlayerProperty)
 }
 
 // roster writes the players in running games.
-func roster(b *block.RequestBuilder, r Request, m *block.PlayerManifest) {
+func roster(b *block.RequestBuilder, r Request, settings *document.Node, m *block.PlayerManifest) {
 	var all []RosterPlayer
 	var starts []uint32
 	for _, backfill := range r.Backfills {
@@ -280,7 +283,7 @@ func roster(b *block.RequestBuilder, r Request, m *block.PlayerManifest) {
 			handles[i] = handleOf(p.ID)
 		}
 	}
-	if m.IDs || block.Has([]byte(r.Settings), m.IDSettings) {
+	if m.IDs || block.Has(settings, m.IDSettings) {
 		values(block.KindBackfillPlayerID, func(p *RosterPlayer) string { return p.ID })
 	}
 	tickets := make([]Ticket, len(all))
@@ -288,7 +291,7 @@ func roster(b *block.RequestBuilder, r Request, m *block.PlayerManifest) {
 		tickets[i].Attributes = p.Attributes
 	}
 	columns(b, tickets, block.Manifest{
-		Attributes: named(r, m.Attributes, m.AttributeSettings),
+		Attributes: named(settings, m.Attributes, m.AttributeSettings),
 	}, block.KindBackfillPlayerAttribute, 0)
 }
 

@@ -19,9 +19,6 @@ import (
 // Manifest is what a function reads.
 type Manifest = block.Manifest
 
-// Players is what it reads of players.
-type Players = block.PlayerManifest
-
 // Module is a match function that was checked and compiled.
 type Module struct {
 	Hash     string // SHA-256, in hexadecimal

@@ -12,6 +12,7 @@ import (
 
 	"matchmaker.dev/functions/rules/function"
 	"matchmaker.dev/pkg/matchfn"
+	"matchmaker.dev/pkg/matchfn/block"
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/match/invocation"
 	"matchmaker.dev/services/internal/match/invocation/invocationtest"
@@ -34,7 +35,7 @@ func TestRulesOfChangesOverlookNobody(t *testing.T) {
 	needs := invocation.NeedsOf(sandbox.Manifest{
 		Attributes: m.Attributes, Properties: m.Properties,
 		AttributeSettings: m.AttributeSettings, PropertySettings: m.PropertySettings, Columns: true,
-		Players: &sandbox.Players{
+		Players: &block.PlayerManifest{
 			Attributes: m.Players.Attributes, Properties: m.Players.Properties,
 			AttributeSettings: m.Players.AttributeSettings, PropertySettings: m.Players.PropertySettings,
 		},

@@ -13,7 +13,6 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/edge/fields"
 	"matchmaker.dev/services/internal/match/pool"
-	"matchmaker.dev/services/internal/sandbox"
 )
 
 // What a function may leave in a backfill ticket: as much as its server may send, so that the server can send it back.
@@ -44,7 +43,7 @@ func (b *backfills) choose(v pool.View, of func(id string) *pb.Backfill, pools m
 }
 
 // add adds the backfill tickets to the size of a request.
-func (b *backfills) add(size *block.RequestSize, pools map[string]*pb.Pool, p *sandbox.Players) {
+func (b *backfills) add(size *block.RequestSize, pools map[string]*pb.Pool, p *block.PlayerManifest) {
 	connections := 0
 	for _, backfill := range b.list {
 		connections += len(backfill.GetConnection())

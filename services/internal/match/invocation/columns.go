@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"matchmaker.dev/pkg/matchfn/block"
+	"matchmaker.dev/pkg/matchfn/rules/document"
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/match/pool"
 	"matchmaker.dev/services/internal/sandbox"
@@ -24,7 +25,9 @@ type Needs struct {
 	attributes, properties       []string // in order, each once
 	// settings that name more of them
 	attributeSettings, propertySettings []string
-	players                             *sandbox.Players
+	players                             *block.PlayerManifest
+	// parsed is set if settings name anything.
+	parsed bool
 	// named is nil for a function that names no more for the settings of each config.
 	named *named
 }
@@ -35,10 +38,12 @@ func NeedsOf(m sandbox.Manifest) Needs {
 		allAttributes: m.EveryAttribute(), attributes: distinct(m.Attributes), attributeSettings: m.AttributeSettings,
 		allProperties: m.EveryProperty(), properties: distinct(m.Properties), propertySettings: m.PropertySettings,
 	}
+	n.parsed = n.allAttributes || n.allProperties || len(m.AttributeSettings)+len(m.PropertySettings) > 0
 	if m.Players != nil {
 		p := *m.Players
 		p.Attributes, p.Properties = distinct(p.Attributes), distinct(p.Properties)
 		n.players = &p
+		n.parsed = n.parsed || len(p.AttributeSettings)+len(p.PropertySettings)+len(p.IDSettings) > 0
 	}
 	if m.Columns {
 		n.named = &named{of: map[string]block.Columns{}}
@@ -54,9 +59,18 @@ type names struct {
 	filters []string
 }
 
+// parse returns settings for of and for players.name. They are nil if they name nothing.
+func (n *Needs) parse(settings []byte) *document.Node {
+	if !n.parsed {
+		return nil
+	}
+	root, _ := document.Parse(settings)
+	return root
+}
+
 // of returns what a run names, with what the function names for its settings. A function that declares more than it may
 // have is an error.
-func (n *Needs) of(r *pb.RunRequest, c block.Columns) (names, error) {
+func (n *Needs) of(r *pb.RunRequest, settings *document.Node, c block.Columns) (names, error) {
 	var is names
 	for _, pools := range []map[string]*pb.Pool{r.GetPools(), r.GetCensus()} {
 		for _, p := range pools {
@@ -68,8 +82,8 @@ func (n *Needs) of(r *pb.RunRequest, c block.Columns) (names, error) {
 		}
 	}
 	is.filters = distinct(is.filters)
-	is.attributes = withNamed(n.attributes, r.GetSettings(), n.attributeSettings, c.Attributes)
-	is.properties = withNamed(n.properties, r.GetSettings(), n.propertySettings, c.Properties)
+	is.attributes = withNamed(n.attributes, settings, n.attributeSettings, c.Attributes)
+	is.properties = withNamed(n.properties, settings, n.propertySettings, c.Properties)
 	for what, list := range map[string][]string{"attributes": is.attributes, "properties": is.properties} {
 		if len(list) > max(block.MaxNames, len(n.attributes), len(n.properties)) {
 			return names{}, FunctionError{fmt.Errorf("the function declares %d %s together with those that its settings name, "+
@@ -79,7 +93,7 @@ func (n *Needs) of(r *pb.RunRequest, c block.Columns) (names, error) {
 	if !n.allAttributes && !n.allProperties {
 		return is, nil
 	}
-	strings := block.Strings(r.GetSettings(), maxStrings)
+	strings := block.Strings(settings, maxStrings)
 	if n.allAttributes {
 		is.attributes = slices.Concat(c.Attributes, is.filters, strings)
 		is.attributes = distinct(is.attributes[:min(len(is.attributes), maxStrings)])
@@ -97,7 +111,7 @@ const maxStrings = 4 * block.MaxNames
 func distinct(names []string) []string { return slices.Compact(slices.Sorted(slices.Values(names))) }
 
 // withNamed returns names, those that settings name and more, sorted and each once.
-func withNamed(names []string, settings []byte, paths, more []string) []string {
+func withNamed(names []string, settings *document.Node, paths, more []string) []string {
 	if len(paths)+len(more) == 0 {
 		return names
 	}

@@ -143,7 +143,7 @@ func TestColumnsHaveLimits(t *testing.T) {
 		many[i] = fmt.Sprint("a", i)
 	}
 	m := sandbox.Manifest{Attributes: []string{"own"}, Properties: []string{"own"}, Columns: true,
-		Players: &sandbox.Players{Attributes: []string{"own"}, Properties: []string{"own"}}}
+		Players: &block.PlayerManifest{Attributes: []string{"own"}, Properties: []string{"own"}}}
 	long := []string{strings.Repeat("x", block.MaxText+1)}
 	for name, c := range map[string]struct {
 		columns matchfn.Columns

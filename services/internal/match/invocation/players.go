@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"matchmaker.dev/pkg/matchfn/block"
+	"matchmaker.dev/pkg/matchfn/rules/document"
 	"matchmaker.dev/services/internal/match/pool"
-	"matchmaker.dev/services/internal/sandbox"
 )
 
 // PlayerIDs reports whether the function reads the ids of players, with any settings.
@@ -15,7 +15,7 @@ func (n *Needs) PlayerIDs() bool {
 
 // players are the columns of the players of a run's tickets.
 type players struct {
-	needs                  *sandbox.Players // nil if none are read
+	needs                  *block.PlayerManifest // nil if none are read
 	ids                    bool
 	are                    pool.Players
 	attributes, properties []string
@@ -25,7 +25,7 @@ type players struct {
 
 // name says what a run names of players, beside what the function does, with what the function names for its settings.
 // More than it may have is an error.
-func (p *players) name(n *sandbox.Players, settings []byte, c block.Columns) error {
+func (p *players) name(n *block.PlayerManifest, settings *document.Node, c block.Columns) error {
 	*p = players{needs: n}
 	if n == nil {
 		return nil

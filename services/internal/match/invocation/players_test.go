@@ -230,7 +230,7 @@ func TestPlainTicketsPayNothingForPlayers(t *testing.T) {
 	plain := indexOf(t, 5, func(i int) *pb.Ticket { return &pb.Ticket{Id: fmt.Sprint("t", i), Owner: fmt.Sprint(i)} })
 	without := requestOf(t, plain, "", sandbox.Manifest{Attributes: []string{"a"}, Properties: []string{}})
 	with := requestOf(t, plain, "", sandbox.Manifest{Attributes: []string{"a"}, Properties: []string{},
-		Players: &sandbox.Players{Attributes: []string{"role"}, Properties: []string{"x"}}})
+		Players: &block.PlayerManifest{Attributes: []string{"role"}, Properties: []string{"x"}}})
 	if len(with) == 0 || !bytes.Equal(without, with) {
 		t.Errorf("%d and %d bytes", len(without), len(with))
 	}
@@ -250,17 +250,17 @@ func TestRequestOfTooManyPlayersIsRefusedBeforeItIsWritten(t *testing.T) {
 		names = append(names, fmt.Sprint("a", i))
 	}
 	for what, c := range map[string]struct {
-		players  sandbox.Players
+		players  block.PlayerManifest
 		settings string
 		want     string
 	}{
-		"attributes": {sandbox.Players{Attributes: names}, "",
+		"attributes": {block.PlayerManifest{Attributes: names}, "",
 			"the request would have 2 MiB: 256 columns × 100 tickets with 1000 players; it may have 0 MiB, since the " +
 				"function may use 1: declare fewer attributes or properties, or narrow the pools"},
-		"properties": {sandbox.Players{Properties: names}, "", "256 columns × 100 tickets with 1000 players"},
-		"more than may be named": {sandbox.Players{Attributes: names, AttributeSettings: []string{"by"}}, `{"by":"b"}`,
+		"properties": {block.PlayerManifest{Properties: names}, "", "256 columns × 100 tickets with 1000 players"},
+		"more than may be named": {block.PlayerManifest{Attributes: names, AttributeSettings: []string{"by"}}, `{"by":"b"}`,
 			"the function declares 257 attributes of players together with those that its settings name, at most 256"},
-		"more properties": {sandbox.Players{Properties: names, PropertySettings: []string{"by"}}, `{"by":"b"}`,
+		"more properties": {block.PlayerManifest{Properties: names, PropertySettings: []string{"by"}}, `{"by":"b"}`,
 			"the function declares 257 properties of players together with those that its settings name, at most 256"},
 	} {
 		t.Run(what, func(t *testing.T) {

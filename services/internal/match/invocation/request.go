@@ -60,10 +60,11 @@ func (e *encoder) encode(life context.Context) ([]byte, error) {
 	r, limit := e.run.Request, e.parts.deadline
 	named, err := e.name(life)
 	e.unnamed = err // the run fails for it, but not before it is known which tickets it is about
-	if e.names, err = e.needs.of(r, named); err != nil {
+	settings := e.needs.parse(r.GetSettings())
+	if e.names, err = e.needs.of(r, settings, named); err != nil {
 		return nil, err
 	}
-	if err = e.players.name(e.needs.players, r.GetSettings(), named); err != nil {
+	if err = e.players.name(e.needs.players, settings, named); err != nil {
 		return nil, err
 	}
 	e.pin(e.names.filters, e.names.attributes, r.GetReport().GetAttributes())

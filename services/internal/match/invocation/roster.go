@@ -8,7 +8,6 @@ import (
 	"matchmaker.dev/pkg/matchfn/block"
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/match/pool"
-	"matchmaker.dev/services/internal/sandbox"
 )
 
 // roster is the columns of the players in the running games of a run.
@@ -85,7 +84,7 @@ func (r *roster) choose(list []*pb.Backfill, p *players, w *pool.Work) {
 }
 
 // add adds what write writes for n backfill tickets.
-func (r *roster) add(size *block.RequestSize, p *sandbox.Players, n int) {
+func (r *roster) add(size *block.RequestSize, p *block.PlayerManifest, n int) {
 	if len(r.players) == 0 {
 		return
 	}
@@ -105,7 +104,7 @@ func (r *roster) add(size *block.RequestSize, p *sandbox.Players, n int) {
 }
 
 // write writes the columns. v is the index of the tickets, whose players have the same handles.
-func (r *roster) write(v pool.View, p *sandbox.Players, w *pool.Work, b *block.RequestBuilder) {
+func (r *roster) write(v pool.View, p *block.PlayerManifest, w *pool.Work, b *block.RequestBuilder) {
 	if len(r.players) == 0 || w.Late() {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"matchmaker.dev/pkg/matchfn"
+	"matchmaker.dev/pkg/matchfn/block"
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/match/pool"
 	"matchmaker.dev/services/internal/sandbox"
@@ -65,7 +66,7 @@ func TestFunctionsSeeWhoIsInTheGame(t *testing.T) {
 	index := indexOf(t, 4, parties)
 	all := games(t, []*pb.RosterPlayer{inGame("p3-1", "red", "tank", 2), inGame("stranger", "", "", -1)}, nil,
 		[]*pb.RosterPlayer{inGame("owner0", "blue", "", 0), {Id: "p3-1"}, {Id: "p2-0"}}, []*pb.RosterPlayer{})
-	needs := NeedsOf(sandbox.Manifest{Attributes: []string{}, Properties: []string{}, Players: &sandbox.Players{
+	needs := NeedsOf(sandbox.Manifest{Attributes: []string{}, Properties: []string{}, Players: &block.PlayerManifest{
 		Attributes: []string{"role"}, Handles: true, IDs: true, Backfills: true}})
 	run := func(session *Session) {
 		t.Helper()
@@ -125,7 +126,7 @@ func TestBarredTicketsOfAFunctionThatKeepsThem(t *testing.T) {
 			Request: &pb.RunRequest{Now: 9000, Backfills: true}, Index: index, Backfills: all, Session: session,
 			Began: time.Now(), Deadline: time.Now().Add(time.Minute),
 		}, i, NeedsOf(sandbox.Manifest{Attributes: []string{}, Properties: []string{}, Changes: true,
-			Players: &sandbox.Players{Backfills: true}}))
+			Players: &block.PlayerManifest{Backfills: true}}))
 		if err != nil {
 			t.Fatal(err)
 		}
