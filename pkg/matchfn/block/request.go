@@ -102,15 +102,20 @@ func ParseRequest(block []byte) (*Request, error) {
 
 // count is how many tickets, backfill tickets or players a column of a kind is about.
 func (r *Request) count(kind uint32) int {
+	return countOf(kind, r.Tickets, r.Backfills, r.Players(), r.BackfillPlayers())
+}
+
+// countOf is which of these counts is that of a kind. The last is of the players in games.
+func countOf(kind uint32, tickets, backfills, players, roster int) int {
 	switch {
 	case kind >= KindBackfillCreated && kind <= KindBackfillPool:
-		return r.Backfills
+		return backfills
 	case kind >= kindPlayers && kind <= KindPlayerProperty:
-		return r.Players()
+		return players
 	case kind >= kindBackfillPlayers && kind <= KindBackfillPlayerAttribute:
-		return r.BackfillPlayers()
+		return roster
 	}
-	return r.Tickets
+	return tickets
 }
 
 // hasValidLength reports whether a section has the length of its kind. The sections that say which players the tickets

@@ -115,15 +115,7 @@ func (b *RequestBuilder) Created() []float64 {
 
 // count is how many tickets, backfill tickets or players a column of a kind is about.
 func (b *RequestBuilder) count(kind uint32) int {
-	switch {
-	case kind >= KindBackfillCreated && kind <= KindBackfillPool:
-		return b.meta.Backfills
-	case kind >= kindPlayers && kind <= KindPlayerProperty:
-		return b.players
-	case kind >= kindBackfillPlayers && kind <= KindBackfillPlayerAttribute:
-		return b.backfillPlayers
-	}
-	return b.meta.Tickets
+	return countOf(kind, b.meta.Tickets, b.meta.Backfills, b.players, b.backfillPlayers)
 }
 
 // Numbers adds the column of an attribute, which must be NaN for those without it, or of when backfill tickets were
