@@ -292,11 +292,7 @@ func (c *columns) writeRest(
 ) {
 	if len(c.properties) > 0 {
 		w.Count(s.N() * len(c.properties))
-		var values []block.ValueColumn
-		for at := 0; at < len(c.properties) && !w.Late(); at += lateColumns {
-			end := min(at+lateColumns, len(c.properties))
-			values = append(values, b.Columns(property, c.properties[at:end], c.lengths[at:end])...)
-		}
+		values := propertyColumns(w, b, property, c.properties, c.lengths)
 		if w.Late() {
 			return
 		}
@@ -307,4 +303,16 @@ func (c *columns) writeRest(
 		w.Count(len(numbers))
 		copy(b.Members(kind, name, len(numbers)), numbers)
 	}
+}
+
+// propertyColumns adds the columns of properties whose values have these lengths in all; not all of them once the run is
+// late.
+func propertyColumns(
+	w *pool.Work, b *block.RequestBuilder, kind uint32, names []string, lengths []int,
+) (values []block.ValueColumn) {
+	for at := 0; at < len(names) && !w.Late(); at += lateColumns {
+		end := min(at+lateColumns, len(names))
+		values = append(values, b.Columns(kind, names[at:end], lengths[at:end])...)
+	}
+	return values
 }

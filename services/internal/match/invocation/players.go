@@ -127,11 +127,7 @@ func (p *players) writeRest(s *pool.Selection, w *pool.Work, b *block.RequestBui
 		s.PlayerColumns(w, p.attributes, b.PlayerAttributes(p.attributes))
 	}
 	w.Count(p.are.N * len(p.properties))
-	var values []block.ValueColumn
-	for at := 0; at < len(p.properties) && !w.Late(); at += lateColumns {
-		end := min(at+lateColumns, len(p.properties))
-		values = append(values, b.Columns(block.KindPlayerProperty, p.properties[at:end], p.lengths[at:end])...)
-	}
+	values := propertyColumns(w, b, block.KindPlayerProperty, p.properties, p.lengths)
 	if len(values) < len(p.properties) {
 		return
 	}
