@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -254,6 +256,24 @@ func TestRecorderForgets(t *testing.T) {
 	r.Gone("d", false, began)
 	if r.Came("e", ticketAt(t, "e", 5*time.Hour, 1)); len(r.list) != 1 || r.numbers["e"] != 0 {
 		t.Errorf("after a restart: %v", r.numbers)
+	}
+}
+
+// Whether a ticket is kept does not depend on where the time of its creation is in its body. Without one it is
+// not kept.
+func TestRecorderTakesFieldsInAnyOrder(t *testing.T) {
+	r := NewRecorder(new(Quota), began)
+	owner, err := proto.Marshal(&pb.Ticket{Owner: "ada"})
+	must(t, err)
+	r.Came("none", owner)
+	for id, at := range map[string]time.Duration{"early": -time.Millisecond, "a": 0} {
+		created, err := proto.Marshal(&pb.Ticket{Created: began.Add(at).UnixMilli()})
+		must(t, err)
+		r.Came(id+", created first", slices.Concat(created, owner))
+		r.Came(id+", created last", slices.Concat(owner, created))
+	}
+	if got := slices.Sorted(maps.Keys(r.numbers)); !slices.Equal(got, []string{"a, created first", "a, created last"}) {
+		t.Errorf("%q are kept", got)
 	}
 }
 

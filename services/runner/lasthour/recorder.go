@@ -84,7 +84,7 @@ func (r *Recorder) Came(id string, body []byte) {
 		return
 	}
 	created, ok := r.anonymize(body)
-	if !ok || created < r.since {
+	if !ok {
 		return
 	}
 	r.numbers[id] = r.dropped + len(r.list)
@@ -101,7 +101,7 @@ const (
 )
 
 // anonymize copies a ticket's body without what tells whose it is, and returns when it was created. It is false for
-// what cannot be read.
+// what cannot be read, and for a ticket that was created before all arrivals are known.
 func (r *Recorder) anonymize(body []byte) (created int64, ok bool) {
 	r.anonymous = r.anonymous[:0]
 	for len(body) > 0 {
@@ -120,11 +120,13 @@ func (r *Recorder) anonymize(body []byte) (created int64, ok bool) {
 			continue
 		case f.number == ticketCreated:
 			at, _ := protowire.ConsumeVarint(f.value)
-			created = int64(at)
+			if created = int64(at); created < r.since {
+				return created, false // the players, who take most of the time, are behind it
+			}
 		}
 		r.anonymous = append(r.anonymous, f.all...)
 	}
-	return created, true
+	return created, created >= r.since
 }
 
 // anonymousPlayer is a player with a number instead of the id.
