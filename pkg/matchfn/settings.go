@@ -82,18 +82,24 @@ func (s *Settings) Bool(path string, absent bool) bool {
 
 // Strings returns a list of strings, nil when absent.
 func (s *Settings) Strings(path string) []string {
-	var values []string
-	for i := range s.Len(path) {
-		values = append(values, s.String(path+"."+strconv.Itoa(i), ""))
-	}
-	return values
+	return elements(s, path, document.String, func(n *document.Node) string { return n.Text })
 }
 
 // Floats returns a list of numbers, nil when absent.
 func (s *Settings) Floats(path string) []float64 {
-	var values []float64
-	for i := range s.Len(path) {
-		values = append(values, s.Float(path+"."+strconv.Itoa(i), 0))
+	return elements(s, path, document.Number, func(n *document.Node) float64 { return n.Number })
+}
+
+// elements returns the values of a list. One that is null, and any after an error, is the zero value.
+func elements[T any](s *Settings, path string, want document.Kind, value func(*document.Node) T) (values []T) {
+	if list := s.get(path, document.List); list != nil {
+		for i, n := range list.Elements {
+			var one T
+			if n = s.checked(n, path+"."+strconv.Itoa(i), want); n != nil {
+				one = value(n)
+			}
+			values = append(values, one)
+		}
 	}
 	return values
 }
@@ -134,8 +140,12 @@ func (s *Settings) Only(names ...string) {
 
 // get returns the value at path. It returns nil if there is none. A value of another kind is an error.
 func (s *Settings) get(path string, want document.Kind) *document.Node {
-	n := s.root.At(path)
-	if n == nil || s.err != nil {
+	return s.checked(s.root.At(path), path, want)
+}
+
+// checked is get for the value n, which is at path.
+func (s *Settings) checked(n *document.Node, path string, want document.Kind) *document.Node {
+	if n == nil || n.Kind == document.Null || s.err != nil {
 		return nil
 	}
 	if n.Kind != want {

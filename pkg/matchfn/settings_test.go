@@ -53,6 +53,23 @@ func TestSettingsReturnValuesOrDefaults(t *testing.T) {
 	}
 }
 
+func TestSettingsReadLists(t *testing.T) {
+	const lists = `{"names": ["a", null, "b"], "weights": [1, null, "x", 2, []], "none": []}`
+	s := matchfn.NewSettings([]byte(lists))
+	if got := s.Strings("names"); !slices.Equal(got, []string{"a", "", "b"}) {
+		t.Errorf("names %q", got)
+	}
+	if s.Strings("none") != nil || s.Floats("absent") != nil || s.Err() != nil {
+		t.Errorf("%q, %v, %v, want nil", s.Strings("none"), s.Floats("absent"), s.Err())
+	}
+	if got := s.Floats("weights"); !slices.Equal(got, []float64{1, 0, 0, 0, 0}) {
+		t.Errorf("weights %v", got)
+	}
+	if err := s.Err(); err == nil || err.Error() != `settings: "weights.2" must be a number, not a string` {
+		t.Error(err)
+	}
+}
+
 func TestSettingsReportTheFirstError(t *testing.T) {
 	type settings = matchfn.Settings
 	for want, read := range map[string]func(s *settings){
