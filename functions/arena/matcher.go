@@ -145,8 +145,7 @@ func (m *matcher) openSome(r *matchfn.Run) {
 				}
 				continue
 			}
-			t.Next = math.Inf(1)
-			c.Sooner(number, m.opens(sorted))
+			c.Again(number, m.opens(sorted))
 		}
 	}
 }

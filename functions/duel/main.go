@@ -224,8 +224,7 @@ func (m *matcher) schedule(number uint32) {
 	}
 	c.Sorted.Below(c.Entry(number), crowd.After(t.Created), look)
 	c.Sorted.Above(c.Entry(number), crowd.After(t.Created), look)
-	t.Next = math.Inf(1)
-	c.Sooner(number, t.Created+c.Reaches(t.Value, nearest))
+	c.Again(number, t.Created+c.Reaches(t.Value, nearest))
 }
 
 // hurry tells the younger tickets beside a new one, that it may be the nearest older one to them.

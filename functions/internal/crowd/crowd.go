@@ -20,16 +20,16 @@ type Crowd struct {
 	roles   []string // of their players, by number; nil if they do not matter
 	ids     []string // of their players, by number; nil if they are not read
 	size    int
-	late    Queue // by when tickets have waited for the timeout
-	due     Queue // by Next
+	late    queue // by when tickets have waited for the timeout
+	due     queue // by next
 	now     float64
 }
 
 // Ticket is what is kept of a ticket.
 type Ticket struct {
 	Value, Created float64
-	// Next is when something may happen to the ticket next: see Due.
-	Next float64
+	// next is when something may happen to the ticket next: see Due.
+	next float64
 	Size uint32 // players
 	Here bool
 }
@@ -39,9 +39,6 @@ func New(rules *waiting.Rules) *Crowd { return &Crowd{rules: rules} }
 
 // Size is the number of tickets.
 func (c *Crowd) Size() int { return c.size }
-
-// Now is the time of the run in Unix milliseconds.
-func (c *Crowd) Now() float64 { return c.now }
 
 // Of returns a ticket.
 func (c *Crowd) Of(number uint32) *Ticket { return &c.tickets[number] }
@@ -86,10 +83,10 @@ func (c *Crowd) Take(r *matchfn.Run) (fresh, games []uint32) {
 		number := first + at
 		fresh[i] = number
 		c.tickets[number] = Ticket{
-			Value: value[at], Created: created[at], Next: math.Inf(1), Size: waiting.Size(sizes, at), Here: true,
+			Value: value[at], Created: created[at], next: math.Inf(1), Size: waiting.Size(sizes, at), Here: true,
 		}
 		if c.rules.Timeout > 0 {
-			c.late.Push(created[at]+1000*c.rules.Timeout-margin, number)
+			c.late.push(created[at]+1000*c.rules.Timeout-margin, number)
 		}
 	}
 	c.size += len(fresh)
@@ -115,12 +112,12 @@ func (c *Crowd) IDs(number uint32) string {
 // Due returns the tickets whose time has come, each once.
 func (c *Crowd) Due() (numbers []uint32) {
 	for {
-		number, ok := c.due.Pop(c.now)
+		number, ok := c.due.pop(c.now)
 		if !ok {
 			return numbers
 		}
-		if t := &c.tickets[number]; t.Here && t.Next <= c.now {
-			t.Next = math.Inf(1) // not again
+		if t := &c.tickets[number]; t.Here && t.next <= c.now {
+			t.next = math.Inf(1) // not again
 			numbers = append(numbers, number)
 		}
 	}
@@ -128,16 +125,22 @@ func (c *Crowd) Due() (numbers []uint32) {
 
 // Sooner makes a ticket due at a time, unless it is due before.
 func (c *Crowd) Sooner(number uint32, at float64) {
-	if t := &c.tickets[number]; at < t.Next {
-		t.Next = at
-		c.due.Push(at, number)
+	if t := &c.tickets[number]; at < t.next {
+		t.next = at
+		c.due.push(at, number)
 	}
+}
+
+// Again makes a ticket due at a time, also if it was due before.
+func (c *Crowd) Again(number uint32, at float64) {
+	c.tickets[number].next = math.Inf(1)
+	c.Sooner(number, at)
 }
 
 // Never makes all tickets of the list never due.
 func (c *Crowd) Never() {
-	c.due = Queue{}
-	c.Sorted.Up(func(p Entry) { c.tickets[p.Number].Next = math.Inf(1) })
+	c.due = queue{}
+	c.Sorted.Up(func(p Entry) { c.tickets[p.Number].next = math.Inf(1) })
 }
 
 // margin is more than the error of computed times, in milliseconds.
@@ -216,7 +219,7 @@ func (c *Crowd) Expire(r *matchfn.Run) {
 	}
 	var soon []uint32
 	for {
-		number, ok := c.late.Pop(c.now)
+		number, ok := c.late.pop(c.now)
 		if !ok {
 			break
 		}
@@ -231,7 +234,7 @@ func (c *Crowd) Expire(r *matchfn.Run) {
 		}
 	}
 	for _, number := range soon {
-		c.late.Push(c.tickets[number].Created+1000*c.rules.Timeout-margin, number)
+		c.late.push(c.tickets[number].Created+1000*c.rules.Timeout-margin, number)
 	}
 }
 

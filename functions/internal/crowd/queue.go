@@ -1,15 +1,15 @@
 package crowd
 
-// Queue is tickets by a time, in Unix milliseconds.
-type Queue struct{ heap []event }
+// queue is tickets by a time, in Unix milliseconds.
+type queue struct{ heap []event }
 
 type event struct {
 	at     float64
 	number uint32
 }
 
-// Push adds a ticket. It may be there several times.
-func (q *Queue) Push(at float64, number uint32) {
+// push adds a ticket. It may be there several times.
+func (q *queue) push(at float64, number uint32) {
 	q.heap = append(q.heap, event{at, number})
 	h := q.heap
 	for i := len(h) - 1; i > 0; {
@@ -22,8 +22,8 @@ func (q *Queue) Push(at float64, number uint32) {
 	}
 }
 
-// Pop returns a ticket whose time is not after now, the earliest first, and removes it.
-func (q *Queue) Pop(now float64) (number uint32, ok bool) {
+// pop returns a ticket whose time is not after now, the earliest first, and removes it.
+func (q *queue) pop(now float64) (number uint32, ok bool) {
 	h := q.heap
 	if len(h) == 0 || h[0].at > now {
 		return 0, false
@@ -37,7 +37,7 @@ func (q *Queue) Pop(now float64) (number uint32, ok bool) {
 }
 
 // sink moves an event down to its place.
-func (q *Queue) sink(i int) {
+func (q *queue) sink(i int) {
 	h := q.heap
 	for {
 		least := i
