@@ -27,23 +27,25 @@ const (
 type language struct {
 	name      string
 	marks     []string
-	translate func(n *document.Node, pool string) (*translation.Translation, error)
+	translate func(*document.Node) (*translation.Translation, error)
 }
 
-func languages() []language {
+// languages are the languages. The pool is which of Unity's pools is translated.
+func languages(pool string) []language {
+	queue := func(n *document.Node) (*unity.Queue, error) { return unity.Parse(n, pool) }
 	return []language{
 		{FlexMatch, flexmatch.Marks(), through(flexmatch.Parse, flexmatch.Translate)},
-		{Unity, unity.Marks(), through(unity.Parse, unity.Translate)},
+		{Unity, unity.Marks(), through(queue, unity.Translate)},
 		{PlayFab, append(playfab.Marks(), "MatchmakingQueue"), through(playfab.Parse, playfab.Translate)},
 		{AccelByte, accelbyte.Marks(), through(accelbyte.Parse, accelbyte.Translate)},
 	}
 }
 
 func through[S any](
-	parse func(n *document.Node, pool string) (S, error), translate func(S) (*translation.Translation, error),
-) func(n *document.Node, pool string) (*translation.Translation, error) {
-	return func(n *document.Node, pool string) (*translation.Translation, error) {
-		set, err := parse(n, pool)
+	parse func(*document.Node) (S, error), translate func(S) (*translation.Translation, error),
+) func(*document.Node) (*translation.Translation, error) {
+	return func(n *document.Node) (*translation.Translation, error) {
+		set, err := parse(n)
 		if err != nil {
 			return nil, err
 		}
@@ -53,7 +55,7 @@ func through[S any](
 
 // Languages returns the names of the languages.
 func Languages() (names []string) {
-	for _, l := range languages() {
+	for _, l := range languages("") {
 		names = append(names, l.name)
 	}
 	return names
@@ -76,9 +78,9 @@ func Import(language string, text []byte, pool string) (*translation.Translation
 }
 
 func translate(language string, n *document.Node, pool string) (*translation.Translation, error) {
-	for _, l := range languages() {
+	for _, l := range languages(pool) {
 		if l.name == language {
-			return l.translate(n, pool)
+			return l.translate(n)
 		}
 	}
 	return nil, fmt.Errorf("there is no language %q, only %s", language, strings.Join(Languages(), ", "))
@@ -169,7 +171,7 @@ func Guess(text []byte) string {
 const mostAround = 10
 
 func guess(n *document.Node, depth int) string {
-	for _, l := range languages() {
+	for _, l := range languages("") {
 		if lenient.Member(n, l.marks...) != nil {
 			return l.name
 		}

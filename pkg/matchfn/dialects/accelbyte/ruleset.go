@@ -86,7 +86,7 @@ type Regions struct {
 func Marks() []string { return []string{"alliance", "matching_rule", "matching_rules"} }
 
 // Parse reads a ruleset, or a request or an answer of the API around it.
-func Parse(node *document.Node, _ string) (*RuleSet, error) {
+func Parse(node *document.Node) (*RuleSet, error) {
 	r := &lenient.Reader{Fold: true}
 	node, name := r.Open(node, lenient.Envelope{
 		Name: "name", Marks: Marks(), Around: []string{"data", "rule_set", "match_ruleset"},

@@ -98,7 +98,7 @@ type Reference struct {
 // Parse reads a rule set. It may be in a member RuleSetBody, as an object or a text, within an answer of the API or of
 // its command line, or in a template of CloudFormation. The member BackfillMode of the matchmaking configuration may be
 // beside it.
-func Parse(node *document.Node, _ string) (*RuleSet, error) {
+func Parse(node *document.Node) (*RuleSet, error) {
 	node, mode, err := unwrap(node)
 	if err != nil {
 		return nil, err

@@ -93,7 +93,7 @@ func ParseMember(text []byte) (*document.Node, error) {
 func Marks() []string { return []string{"MinMatchSize", "MaxMatchSize"} }
 
 // Parse reads a queue, or a request or an answer of the API around it.
-func Parse(node *document.Node, _ string) (*Queue, error) {
+func Parse(node *document.Node) (*Queue, error) {
 	r := &lenient.Reader{Fold: true}
 	node, _ = r.Open(node, lenient.Envelope{
 		Name: "Name", Marks: Marks(), Around: []string{"data", "MatchmakingQueue", "MatchmakingQueues"},
