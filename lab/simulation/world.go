@@ -11,6 +11,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/match/cycle"
+	"matchmaker.dev/services/internal/match/definition"
 	"matchmaker.dev/services/internal/sandbox"
 )
 
@@ -226,7 +227,7 @@ func (w *world) arrive(a *comer) {
 	w.wait(t)
 	w.largest = max(w.largest, w.Index.Len())
 	r.Largest = max(r.Largest, w.largest)
-	w.Touch(cycle.QueuesOf(a.Ticket)...)
+	w.Touch(definition.QueuesOf(a.Ticket)...)
 }
 
 // wait lets a ticket wait, or wait again.

@@ -17,6 +17,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/match/definition"
 	"matchmaker.dev/services/internal/observe/telemetry"
 )
 
@@ -296,11 +297,7 @@ const toldQueues = 16
 // queuesOf returns the queues of a group, "" for tickets without one; nil when they are too many.
 func queuesOf(batch []*creation) (queues []string) {
 	for _, one := range batch {
-		own := one.Ticket.GetQueues()
-		if len(own) == 0 {
-			own = []string{""}
-		}
-		for _, queue := range own {
+		for _, queue := range definition.QueuesOf(one.Ticket) {
 			if !slices.Contains(queues, queue) {
 				queues = append(queues, queue)
 			}

@@ -12,6 +12,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/match/cycle"
+	"matchmaker.dev/services/internal/match/definition"
 	"matchmaker.dev/services/internal/match/schedule"
 	"matchmaker.dev/services/internal/observe/report"
 )
@@ -137,7 +138,7 @@ func comers(arrivals []arrival, sides []Side) (all []comer, names []string) {
 		if proto.Unmarshal(arrivals[i].body, t) != nil { // it was made here
 			continue
 		}
-		one := comer{arrival: &arrivals[i], queues: cycle.QueuesOf(t)}
+		one := comer{arrival: &arrivals[i], queues: definition.QueuesOf(t)}
 		if !slices.ContainsFunc(one.queues, func(q string) bool { return queues[q] }) {
 			continue
 		}

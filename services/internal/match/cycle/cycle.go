@@ -245,14 +245,6 @@ func (w *Cycles) Segments(yield func(*Segment) bool) {
 	}
 }
 
-// QueuesOf are the queues in which a ticket waits, "" for none.
-func QueuesOf(t *pb.Ticket) []string {
-	if len(t.GetQueues()) == 0 {
-		return []string{""}
-	}
-	return t.GetQueues()
-}
-
 // Touch notes that the next runs may see something else in these queues; without any, in all.
 func (w *Cycles) Touch(queues ...string) {
 	for s := range w.Segments {

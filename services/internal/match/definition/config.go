@@ -64,6 +64,14 @@ func (r *Reader) Queue(at Path) string {
 	return name
 }
 
+// QueuesOf are the queues in which a ticket waits, "" for none.
+func QueuesOf(t *pb.Ticket) []string {
+	if len(t.GetQueues()) == 0 {
+		return []string{""}
+	}
+	return t.GetQueues()
+}
+
 // longestAcceptance is for how many seconds players may accept a match at most.
 const longestAcceptance = 120
 
