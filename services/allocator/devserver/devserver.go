@@ -15,8 +15,6 @@ package devserver
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -94,9 +92,9 @@ func signal(p *process.Process, s syscall.Signal) { _ = syscall.Kill(-p.PID(), s
 
 // start starts a command and returns where players are to connect to.
 func start(ctx context.Context, o Options) (p *process.Process, address string, err error) {
-	var m provider.Payload
-	if err := json.Unmarshal(o.Match, &m); err != nil {
-		return nil, "", errors.New("the match is no JSON object") // the parser's error could quote the token in it
+	m, err := provider.ReadPayload(o.Match)
+	if err != nil {
+		return nil, "", err
 	}
 	port, err := freePort(ctx)
 	if err != nil {

@@ -2,8 +2,6 @@ package gameserver
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"log/slog"
 	"net/http"
 	"time"
@@ -36,9 +34,9 @@ type Options struct {
 // Run runs a server until its game is over or ctx ends, and calls started with its address. The port is free when it
 // returns. An error says why the server did not start.
 func Run(ctx context.Context, o Options, started func(connection string)) error {
-	var m provider.Payload
-	if err := json.Unmarshal(o.Match, &m); err != nil {
-		return errors.New("the match is no JSON object") // the parser's error could quote the token in it
+	m, err := provider.ReadPayload(o.Match)
+	if err != nil {
+		return err
 	}
 	ctx, over := context.WithCancel(ctx)
 	defer over()
@@ -46,7 +44,6 @@ func Run(ctx context.Context, o Options, started func(connection string)) error 
 	if o.API != "" && m.Token != "" {
 		to := client.Options{URL: o.API, Project: m.Project, HTTP: connections}
 		to.Token = client.ServerTokens(to, m.Token)
-		var err error
 		if api, err = client.New(to); err != nil {
 			return err
 		}

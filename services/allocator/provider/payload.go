@@ -2,12 +2,13 @@ package provider
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"slices"
 )
 
 // Payload is the match as its game server sees it: the same JSON object with every hosting system. The provider decides
-// how the server gets it: as an annotation, in the body of an allocation, in a line on its standard input.
+// how the server gets it: as an annotation, in the body of an allocation, in an environment variable.
 type Payload struct {
 	// Allocation is Ref.Allocation.
 	Allocation string `json:"allocation"`
@@ -21,6 +22,14 @@ type Payload struct {
 	Backfill string `json:"backfillTicket,omitempty"`
 	// Token is the server's token in clear.
 	Token string `json:"token,omitempty"`
+}
+
+// ReadPayload reads a payload. Its error quotes nothing of it: the token is in it.
+func ReadPayload(text []byte) (p Payload, err error) {
+	if json.Unmarshal(text, &p) != nil {
+		return Payload{}, errors.New("the match is no JSON object")
+	}
+	return p, nil
 }
 
 // Payload is PayloadWithin without a limit.
