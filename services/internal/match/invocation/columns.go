@@ -305,8 +305,7 @@ func (c *columns) writeRest(
 	}
 }
 
-// propertyColumns adds the columns of properties whose values have these lengths in all; not all of them once the run is
-// late.
+// propertyColumns adds the columns of properties whose values have these lengths in all; fewer once the run is late.
 func propertyColumns(
 	w *pool.Work, b *block.RequestBuilder, kind uint32, names []string, lengths []int,
 ) (values []block.ValueColumn) {
