@@ -105,7 +105,7 @@ func (r *Request) count(kind uint32) int {
 	return countOf(kind, r.Tickets, r.Backfills, r.Players(), r.BackfillPlayers())
 }
 
-// countOf is which of these counts is that of a kind. The last is of the players in games.
+// countOf is how many of these a column of a kind is about. The roster is all players in games.
 func countOf(kind uint32, tickets, backfills, players, roster int) int {
 	switch {
 	case kind >= KindBackfillCreated && kind <= KindBackfillPool:
