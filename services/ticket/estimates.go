@@ -52,7 +52,7 @@ func newEstimates(read func(context.Context, string) (*pb.Waits, error), now fun
 func (e *estimates) estimate(
 	ctx context.Context, project string, t *pb.Ticket, now time.Time,
 ) (*state.Estimate, error) {
-	one := e.ensure(project, &projectEstimates{}, 256+len(project))
+	one := e.ensure(project, func() *projectEstimates { return new(projectEstimates) }, 256+len(project))
 	one.mu.Lock()
 	due := !e.now().Before(one.next)
 	if due {

@@ -41,11 +41,11 @@ func (r *remembered[V]) of(project string) V {
 }
 
 // ensure is what is remembered of a project, from now on an initial value if there is nothing.
-func (r *remembered[V]) ensure(project string, initial V, size int) V {
+func (r *remembered[V]) ensure(project string, initial func() V, size int) V {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if _, known := r.known[project]; !known {
-		r.put(project, initial, size)
+		r.put(project, initial(), size)
 	}
 	return r.known[project]
 }

@@ -106,7 +106,7 @@ func (s *Store) approve(ctx context.Context, project string, to *Approval, match
 	})
 	reads.Go(func() (err error) {
 		fields, err = rowOf(s.redis.HMGet(abreast, k.backfill(b.GetId()), "v", "g", "c", "b", "q", "y"))
-		return unavailable(err)
+		return err
 	})
 	if err := reads.Wait(); err != nil {
 		return err
@@ -200,7 +200,7 @@ func (s *Store) joinServed(
 ) error {
 	fields, err := rowOf(s.redis.HMGet(ctx, keysOf(project).backfill(game), "a", "d"))
 	if err != nil {
-		return unavailable(err)
+		return err
 	}
 	var in replied
 	connection := cmp.Or(in.text(fields[0]), in.text(fields[1]))

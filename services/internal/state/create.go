@@ -94,10 +94,8 @@ type answer struct {
 }
 
 func newCreation(asked Creation) (one *creation, err error) {
-	t, rules, standing := asked.Ticket, []*pb.RatingRule(nil), asked.Settings.GetStanding()
-	if len(asked.Settings.GetRatings()) > 0 {
-		rules = RatingsFor(asked.Settings, t.GetQueues()...)
-	}
+	t, standing := asked.Ticket, asked.Settings.GetStanding()
+	rules := RatingsFor(asked.Settings, t.GetQueues()...)
 	one = &creation{Creation: asked, done: make(chan answer, 1)}
 	if len(rules) > 0 || standing != nil {
 		one.body, one.rated, err = encodeRated(t, rules, standing)

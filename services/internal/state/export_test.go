@@ -299,6 +299,8 @@ func (m *Measured) Learn(redis, host time.Time, bound time.Duration) (jump time.
 // Now is Redis's clock.
 func (m *Measured) Now() time.Time { return m.now() }
 
+func (k keys) hostingWindows() string { return string(k) + "hosting_windows" }
+
 // ForgetCredit makes all targets of a project as good as new.
 func (s *Store) ForgetCredit(ctx context.Context, project string) error {
 	return s.redis.Del(ctx, keysOf(project).hostingWindows()).Err()

@@ -19,7 +19,7 @@ func (s *Store) ForgetPlayer(ctx context.Context, project, id, player string) (d
 	k := keysOf(project)
 	row, err := rowOf(s.redis.HMGet(ctx, k.ticket(id), "b"))
 	if err != nil {
-		return false, unavailable(err)
+		return false, err
 	}
 	read, is := row[0].(string)
 	if !is {

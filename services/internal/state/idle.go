@@ -74,11 +74,7 @@ func (s *Store) EndUnheard(
 
 // FindSigns lists the projects in which requests for tickets are noted.
 func (s *Store) FindSigns(ctx context.Context) ([]string, error) {
-	projects, err := s.Projects(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return s.having(ctx, projects, keys.lastSeen)
+	return s.allHaving(ctx, keys.lastSeen)
 }
 
 // SilenceOf returns how long a ticket of a project with these settings may be without a request; 0 for any time.

@@ -23,7 +23,6 @@ func (k keys) outcomes() string            { return string(k) + "outcomes" }
 func (k keys) match(id string) string      { return string(k) + "m:" + id }
 func (k keys) claims() string              { return string(k) + "claims" }
 func (k keys) outbox() string              { return string(k) + "outbox" }
-func (k keys) hostingWindows() string      { return string(k) + "hosting_windows" }
 func (k keys) ended() string               { return string(k) + "ended" }
 func (k keys) deallocations() string       { return string(k) + "deallocations" }
 func (k keys) backfill(id string) string   { return string(k) + "bf:" + id }

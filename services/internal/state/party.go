@@ -231,21 +231,12 @@ func (s *Store) Party(ctx context.Context, project, id string) (*pb.Party, error
 
 // PartyOf returns the id of the party that a player is in, "" for none.
 func (s *Store) PartyOf(ctx context.Context, project, player string) (string, error) {
-	return s.partyIn(ctx, project, keysOf(project).partyPlayers(), player)
+	return s.textIn(ctx, project, keysOf(project).partyPlayers(), player)
 }
 
 // PartyWith returns the id of the party that a code lets players join, "" for none.
 func (s *Store) PartyWith(ctx context.Context, project, code string) (string, error) {
-	return s.partyIn(ctx, project, keysOf(project).partyCodes(), code)
-}
-
-func (s *Store) partyIn(ctx context.Context, project, key, field string) (string, error) {
-	fields, err := s.readShared(ctx, project, key, field)
-	if err != nil {
-		return "", err
-	}
-	id, _ := fields[0].(string) // rowOf has checked it
-	return id, nil
+	return s.textIn(ctx, project, keysOf(project).partyCodes(), code)
 }
 
 // HearOfMember notes that a member of a party was heard of, at most once every so often. It is false when the player is
@@ -298,11 +289,16 @@ func (s *Store) SweepParties(
 
 // FindParties lists the projects that have parties.
 func (s *Store) FindParties(ctx context.Context) ([]string, error) {
+	return s.allHaving(ctx, keys.parties)
+}
+
+// allHaving returns all projects that have a key.
+func (s *Store) allHaving(ctx context.Context, key func(keys) string) ([]string, error) {
 	projects, err := s.Projects(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return s.having(ctx, projects, keys.parties)
+	return s.having(ctx, projects, key)
 }
 
 // having returns the projects that have a key.

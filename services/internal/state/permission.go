@@ -67,7 +67,7 @@ func permissions() map[string]rights {
 		catalog.Config: {
 			scripts: "project_add config_put config_delete config_reseal settings_put webhook_note event_append rate_allow " +
 				"rate_charge",
-			calls:  "hget hgetall hmget zrange smembers exists hdel xrevrange" + before,
+			calls:  "hget hgetall hmget zrange smembers exists hdel xrevrange",
 			reads:  "functions",
 			own:    "sim:*",
 			writes: "history",
@@ -94,7 +94,7 @@ func permissions() map[string]rights {
 				"expire_waiting expire_unserved expire_results expire_matches history_published expire_outcomes feed_trim " +
 				"project_list report_put config_forget result_sweep ratings_expire",
 			calls: "smembers scan zscan zremrangebyscore get mget hget hgetall hmget hstrlen zadd zcard zcount zrange zrem " +
-				"zrandmember xrange hrandfield exists" + before,
+				"zrandmember xrange hrandfield exists",
 			// It looks for projects by the keys that exist.
 			reads:  "configs functions unused settings",
 			writes: "feed",
@@ -144,10 +144,6 @@ func patternsOf(lists ...string) (patterns []string) {
 	}
 	return patterns
 }
-
-// before has the commands that only the previous version calls: both run side by side in an upgrade, and the servers
-// get the rights of the newer one.
-const before = " multi exec"
 
 // connecting has the commands that the client calls when it connects to a server or to a cluster, and to read the time
 // and the free memory.

@@ -51,14 +51,9 @@ func (s *Store) PutSettings(ctx context.Context, project string, p *pb.ProjectSe
 
 // Settings reads the settings of a project. A project that never set any has settings of revision 0.
 func (s *Store) Settings(ctx context.Context, project string) (*pb.ProjectSettings, error) {
-	row, err := s.readShared(ctx, project, keysOf(project).settings(), "b")
+	text, err := s.textIn(ctx, project, keysOf(project).settings(), "b")
 	if err != nil {
 		return nil, err
-	}
-	var in replied
-	text := in.text(row[0])
-	if in.err != nil {
-		return nil, in.err
 	}
 	return parseSettings(text)
 }

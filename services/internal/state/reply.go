@@ -29,15 +29,21 @@ func parse[T any, M message[T]](what, body string) (M, error) {
 
 // readMessage reads a record in a field of a hash, in a round trip shared with other callers; nil if there is none.
 func readMessage[T any, M message[T]](ctx context.Context, s *Store, project, key, field, what string) (M, error) {
-	row, err := s.readShared(ctx, project, key, field)
-	if err != nil {
+	body, err := s.textIn(ctx, project, key, field)
+	if err != nil || body == "" {
 		return nil, err
 	}
-	body, is := row[0].(string)
-	if !is {
-		return nil, nil
-	}
 	return parse[T, M](what, body)
+}
+
+// textIn reads a field of a hash in a round trip shared with other callers; "" if there is none.
+func (s *Store) textIn(ctx context.Context, project, key, field string) (string, error) {
+	row, err := s.readShared(ctx, project, key, field)
+	if err != nil {
+		return "", err
+	}
+	text, _ := row[0].(string) // rowOf has checked it
+	return text, nil
 }
 
 // textOf returns a text that was read; "" if there is none.
@@ -72,13 +78,19 @@ type words []string
 // eval runs a script and reads its reply, as parseReply does.
 func (s *Store) eval(ctx context.Context, c call, targets ...any) error {
 	reply, err := s.run(ctx, c)
-	return cmp.Or(err, parseReply(reply, targets...))
+	if err != nil {
+		return err
+	}
+	return parseReply(reply, targets...)
 }
 
 // evalShared is eval in a round trip shared with other callers.
 func (s *Store) evalShared(ctx context.Context, project string, c call, targets ...any) error {
 	reply, err := s.runShared(ctx, project, c)
-	return cmp.Or(err, parseReply(reply, targets...))
+	if err != nil {
+		return err
+	}
+	return parseReply(reply, targets...)
 }
 
 // parseReply reads the values of a script's reply into targets, in their order: *string, *words, *int, *int64, *uint64
@@ -218,7 +230,7 @@ func (r *replied) row(cmd *redis.SliceCmd) []any {
 		err = fmt.Errorf("state: unexpected reply of %s: %d values for %d names", cmd.Name(), len(row), names)
 	}
 	if err != nil {
-		r.err = cmp.Or(r.err, err)
+		r.err = cmp.Or(r.err, unavailable(err))
 		return make([]any, names)
 	}
 	r.texts(row)

@@ -52,7 +52,7 @@ func (s *Store) Report(
 	}
 	values, err := rowOf(s.redis.HMGet(ctx, keysOf(project).report(span), fields...))
 	if err != nil {
-		return nil, 0, unavailable(err)
+		return nil, 0, err
 	}
 	stored = make(map[int64]*pb.ReportSlot, len(slots))
 	for i, value := range values {

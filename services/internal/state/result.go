@@ -177,7 +177,7 @@ func (s *Store) ReadResult(ctx context.Context, project, id string, players []st
 	}
 	text := in.text(in.row(settings)[0])
 	if in.err != nil {
-		return nil, unavailable(in.err)
+		return nil, in.err
 	}
 	var err error
 	if basis.Settings, err = parseSettings(text); err != nil {
@@ -309,8 +309,7 @@ func (s *Store) SweepResults(ctx context.Context, project string, limit int) (mi
 // its token no more is over for the player.
 func (s *Store) RunningMatch(ctx context.Context, project, player string) (*Played, error) {
 	k := keysOf(project)
-	row, err := s.readShared(ctx, project, k.running(), player)
-	id, _ := firstOf(row).(string)
+	id, err := s.textIn(ctx, project, k.running(), player)
 	if err != nil || id == "" {
 		return nil, err
 	}
@@ -322,22 +321,15 @@ func (s *Store) RunningMatch(ctx context.Context, project, player string) (*Play
 		return nil, err
 	}
 	if m.GetRenews() {
-		server, err := s.readShared(ctx, project, k.match(id), "v")
+		server, err := s.textIn(ctx, project, k.match(id), "v")
 		if err != nil {
 			return nil, err
 		}
-		if firstOf(server) == nil {
+		if server == "" {
 			return nil, s.eval(ctx, s.forgetCall(k, id, player, "", "", nil))
 		}
 	}
 	return m, nil
-}
-
-func firstOf(row []any) any {
-	if len(row) == 0 {
-		return nil
-	}
-	return row[0]
 }
 
 func (s *Store) forgetCall(k keys, id, player, read, tickets string, body []byte) call {

@@ -104,11 +104,9 @@ func (s *Store) StandingOf(ctx context.Context, project, player string) (Standin
 
 // ratedOf reads what is stored with a player's ratings.
 func (s *Store) ratedOf(ctx context.Context, project, player string) (stored string, standing Standing, err error) {
-	row, err := s.readShared(ctx, project, keysOf(project).ratings(), player)
-	if err != nil {
+	if stored, err = s.textIn(ctx, project, keysOf(project).ratings(), player); err != nil {
 		return "", standing, err
 	}
-	stored, _ = firstOf(row).(string)
 	standing, err = ParseStanding(stored)
 	return stored, standing, err
 }

@@ -59,7 +59,7 @@ if ticket_id ~= '' then
   end
   local left = leave(ticket, match, '', '1')
   if left[1] == 'again' then
-    return {'again', 0, 0, left[4]}
+    return left
   end
   ended, declined = left[1] ~= '' and 1 or 0, left[3]
 end
