@@ -129,14 +129,12 @@ func secure(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// document is the description of the API. The editor of configs has its help from there.
-var document = sync.OnceValues(openapi.JSON)
-
-// asset answers a file of the folder asset, or the description of the API.
+// asset answers a file of the folder asset, or the description of the API, where the editor of configs has its help
+// from.
 func (s *service) asset(c echo.Context) error {
 	text, err := fs.ReadFile(files, path.Join("asset", path.Base(c.Param("name"))))
 	if c.Param("name") == path.Base(openapi.Path) {
-		text, err = document()
+		text, err = openapi.JSON()
 	}
 	if err != nil {
 		return echo.ErrNotFound

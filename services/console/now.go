@@ -271,21 +271,22 @@ func (n *now) addQueues(v *view, list *client.QueueList, recent, series *client.
 			n.Players, n.Oldest = n.Players+q.Players, max(n.Oldest, q.Oldest)
 		}
 	}
+	health, lacking := map[string]*client.FunctionHealth{}, map[string]int{}
+	for _, f := range n.Functions {
+		health[f.Name] = f.Health
+	}
+	for _, e := range events {
+		lacking[e.Config]++
+	}
 	for _, c := range n.Configs {
 		q := of(c.Queue)
 		if list == nil {
 			q.Configs = append(q.Configs, c.ID)
 		}
-		for _, f := range n.Functions {
-			if f.Name == c.Function && f.Health != nil && (q.Fails == nil || *q.Fails < f.Health.FailedShare) {
-				q.Fails = &f.Health.FailedShare
-			}
+		if h := health[c.Function]; h != nil && (q.Fails == nil || *q.Fails < h.FailedShare) {
+			q.Fails = &h.FailedShare
 		}
-		for _, e := range events {
-			if e.Config == c.ID {
-				q.Lacking++
-			}
-		}
+		q.Lacking += lacking[c.ID]
 	}
 	for _, one := range recent.Rows {
 		of(one.Queue).pace = paceOf(one, recent)

@@ -167,11 +167,9 @@ func (a *arrivals) leave(ctx context.Context) {
 // player is what one player does on a connection; a new one when nil. It returns the connection if another player can
 // use it.
 func (a *arrivals) player(ctx context.Context, w *wire, p *arrival) (*wire, error) {
-	if w == nil {
-		var err error
-		if w, err = dial(ctx, a.host); err != nil {
-			return nil, err
-		}
+	w, err := w.orDial(ctx, a.host)
+	if err != nil {
+		return nil, err
 	}
 	if err := a.match(w, p); err != nil {
 		w.close()
@@ -192,10 +190,11 @@ func (a *arrivals) match(w *wire, p *arrival) error {
 	}
 	token := a.tokens[p.player%len(a.tokens)]
 	began := time.Now()
-	status, body, err := w.do(creation(a.host, a.project, token, "", a.queue, p.skill))
+	create := creation(a.host, a.project, token, "", a.queue, p.skill)
+	status, body, err := w.do(create)
 	for err == nil && status == http.StatusTooManyRequests && time.Now().Add(w.again).Before(p.until) {
 		<-time.After(w.again) // it comes again when it is told to
-		status, body, err = w.do(creation(a.host, a.project, token, "", a.queue, p.skill))
+		status, body, err = w.do(create)
 	}
 	if err != nil {
 		return err

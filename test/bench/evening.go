@@ -55,6 +55,7 @@ type storm struct {
 	// fresh tells that each player has a new connection.
 	fresh bool
 
+	players            sync.WaitGroup
 	began, letIn, seen time.Time
 }
 
@@ -140,11 +141,9 @@ func (e *evening) connect(ctx context.Context, tokens []string) {
 
 // shown asks on a connection for a ticket that there is not.
 func (e *evening) shown(ctx context.Context, w *wire, token string) *wire {
-	if w == nil {
-		var err error
-		if w, err = dial(ctx, e.host); err != nil {
-			return nil
-		}
+	w, err := w.orDial(ctx, e.host)
+	if err != nil {
+		return nil
 	}
 	w.patience(time.Now().Add(eveningPatience))
 	if _, _, err := w.do(awaiting(e.host, e.name, token, "none")); err != nil {
@@ -156,22 +155,20 @@ func (e *evening) shown(ctx context.Context, w *wire, token string) *wire {
 
 // rush lets the players of a storm come, and returns when all of them have left.
 func (e *evening) rush(ctx context.Context, s *storm) {
-	var all sync.WaitGroup
-	all.Add(len(s.tokens))
 	s.began = time.Now()
-	left := len(s.tokens)
 	rate := func(time.Duration) float64 { return float64(len(s.tokens)) }
 	e.arrive(ctx, 2, rate, func(n int, _ time.Duration) bool {
-		left--
-		e.enter(ctx, s.tokens[n], s, all.Done)
-		return left > 0
+		e.enter(ctx, s.tokens[n], s)
+		return n+1 < len(s.tokens)
 	})
-	all.Add(-left)
-	all.Wait()
+	s.players.Wait()
 }
 
-// enter lets a player come, of a storm if that is not nil, and calls left when it leaves.
-func (e *evening) enter(ctx context.Context, token string, s *storm, left ...func()) {
+// enter lets a player come, of a storm if that is not nil.
+func (e *evening) enter(ctx context.Context, token string, s *storm) {
+	if s != nil {
+		s.players.Add(1)
+	}
 	e.note(time.Now(), func(now *moment) {
 		now.came++
 		e.playing++
@@ -179,8 +176,8 @@ func (e *evening) enter(ctx context.Context, token string, s *storm, left ...fun
 	play := func(w *wire) *wire {
 		w = e.play(ctx, w, token, s)
 		e.note(time.Now(), func(*moment) { e.playing-- })
-		for _, call := range left {
-			call()
+		if s != nil {
+			s.players.Done()
 		}
 		return w
 	}
@@ -225,12 +222,10 @@ func (e *evening) play(ctx context.Context, w *wire, token string, s *storm) *wi
 // ask asks to be let in. Without an id it says when to ask again.
 func (e *evening) ask(ctx context.Context, w *wire, token string, until time.Time) (
 	left *wire, id string, again time.Duration) {
-	var err error
-	if w == nil {
-		if w, err = dial(ctx, e.host); err != nil {
-			e.fail(err)
-			return nil, "", dialAgain
-		}
+	w, err := w.orDial(ctx, e.host)
+	if err != nil {
+		e.fail(err)
+		return nil, "", dialAgain
 	}
 	w.patience(until)
 	status, body, err := w.do(creation(e.host, e.name, token, "", "", reach/2))

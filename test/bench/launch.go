@@ -106,9 +106,9 @@ func (r *round) shortage(ctx context.Context, i *installation, f *fleet) error {
 	}
 	const load = "a quarter of the servers is missing"
 	rate, missing := max(2, r.Peak/launchRest), launchShortage*r.For
-	servers := max(4, int(float64(rate)/2*gameTime.Seconds()*3/2))
+	servers := max(4, int64(float64(rate)/2*gameTime.Seconds()*3/2))
 	e := newEvening(p, manner{hosted: true}, r.seed())
-	f.resize(servers)
+	f.servers.Store(servers)
 	stop := e.rest(ctx, rate)
 	defer stop()
 	if err := pause(ctx, max(missing/2, r.Settle)); err != nil {
@@ -117,13 +117,13 @@ func (r *round) shortage(ctx context.Context, i *installation, f *fleet) error {
 	r.report("%s of %d for %s", load, servers, missing)
 	from := e.now()
 	e.usual = e.usualP99(0, from)
-	f.resize(servers - servers/4)
+	f.servers.Store(servers - servers/4)
 	if err := pause(ctx, missing); err != nil {
 		return err
 	}
 	to := e.now()
 	r.letIn(e, load, from, to)
-	f.resize(servers)
+	f.servers.Store(servers)
 	if err := pause(ctx, 2*r.Settle); err != nil {
 		return err
 	}

@@ -32,6 +32,14 @@ func dial(ctx context.Context, address string) (*wire, error) {
 	return &wire{conn: conn, reader: bufio.NewReaderSize(conn, 4<<10)}, nil
 }
 
+// orDial returns the connection, or a new one if it is nil.
+func (w *wire) orDial(ctx context.Context, address string) (*wire, error) {
+	if w != nil {
+		return w, nil
+	}
+	return dial(ctx, address)
+}
+
 func (w *wire) close() { _ = w.conn.Close() }
 
 // patience sets the time at which requests without an answer fail.

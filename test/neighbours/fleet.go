@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"matchmaker.dev/services/test/workload"
 )
 
 // fleets are the fleet managers of a trial: the attacker's own, which takes calls and never answers, and the
@@ -18,11 +20,8 @@ type fleets struct {
 	server *http.Server
 	url    string
 
-	mu   sync.Mutex
-	left int
-	// held are the servers by allocation, and given how many were given to each project.
-	held  map[string]string
-	given map[string]int
+	mu    sync.Mutex
+	given map[string]int // servers of the victims' fleet, by project
 }
 
 // stock is how many servers the victims' fleet has: enough for them, and few for an attacker.
@@ -33,12 +32,11 @@ func newFleets(ctx context.Context) (*fleets, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &fleets{url: "http://" + l.Addr().String(), left: stock, held: map[string]string{}, given: map[string]int{}}
+	f := &fleets{url: "http://" + l.Addr().String(), given: map[string]int{}}
 	routes := http.NewServeMux()
 	routes.HandleFunc("/", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-	routes.HandleFunc("POST /"+theirs+"/allocations", f.allocate)
-	routes.HandleFunc("POST /"+theirs+"/allocations/status", f.status)
-	routes.HandleFunc("DELETE /"+theirs+"/allocations/{id}", f.release)
+	victims := workload.Fleet{Give: f.give}
+	victims.Serve(routes, "/"+theirs)
 	f.server = &http.Server{ReadHeaderTimeout: time.Minute, Handler: routes}
 	go func() { _ = f.server.Serve(l) }()
 	return f, nil
@@ -62,65 +60,15 @@ func (f *fleets) of(project string) int {
 	return f.given[project]
 }
 
-func (f *fleets) allocate(w http.ResponseWriter, r *http.Request) {
-	var order struct{ Allocation, Project string }
-	if err := json.NewDecoder(r.Body).Decode(&order); err != nil {
-		answer(w, http.StatusBadRequest, map[string]string{"reason": "refused", "detail": err.Error()})
-		return
+// give gives a project a server of the victims' fleet.
+func (f *fleets) give(_, project string, held int) (connection string) {
+	if held == stock {
+		return ""
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.held[order.Allocation] == "" {
-		if f.left == 0 {
-			answer(w, http.StatusConflict, map[string]string{"reason": "fleet-empty", "detail": "all servers are in use"})
-			return
-		}
-		f.left--
-		f.given[order.Project]++
-		f.held[order.Allocation] = fmt.Sprintf("127.0.0.1:%d", 10_000+f.left)
-	}
-	answer(w, http.StatusOK, f.state(order.Allocation))
-}
-
-func (f *fleets) status(w http.ResponseWriter, r *http.Request) {
-	var question struct{ Allocations []string }
-	if err := json.NewDecoder(r.Body).Decode(&question); err != nil {
-		answer(w, http.StatusBadRequest, map[string]string{"reason": "refused", "detail": err.Error()})
-		return
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	known := []map[string]string{}
-	for _, id := range question.Allocations {
-		if f.held[id] != "" {
-			known = append(known, f.state(id))
-		}
-	}
-	answer(w, http.StatusOK, map[string]any{"allocations": known})
-}
-
-func (f *fleets) release(w http.ResponseWriter, r *http.Request) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	id := r.PathValue("id")
-	if f.held[id] == "" {
-		w.WriteHeader(http.StatusNotFound)
-		return
-	}
-	delete(f.held, id)
-	f.left++
-	w.WriteHeader(http.StatusNoContent)
-}
-
-// state is an allocation as the manager describes it.
-func (f *fleets) state(id string) map[string]string {
-	return map[string]string{"allocation": id, "status": "allocated", "connection": f.held[id]}
-}
-
-func answer(w http.ResponseWriter, status int, body any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body)
+	f.given[project]++
+	return fmt.Sprintf("127.0.0.1:%d", 10_000+stock-1-held)
 }
 
 // Hosting profiles and fleets: slowProfile belongs to the attacker's manager, theirs to the victims' project.

@@ -1,6 +1,6 @@
 // Package workload has the clients of chaos and simulation: players, which create tickets, wait for their results or
 // leave; games, which fill their slots; and a studio, which changes configs and functions. They write every request and
-// answer to the journal.
+// answer to the journal. It also has a fleet manager.
 package workload
 
 import (

@@ -41,7 +41,6 @@ func (s *Service) createGame(c *call) (int, any) {
 	c.decode(&g.BackfillTicket)
 	g.ID, g.Created, g.RecordVersion = s.id("backfill"), time.Now().UnixMilli(), 1
 	s.games = append(s.games, g)
-	s.notify()
 	return http.StatusCreated, map[string]string{"Id": g.ID}
 }
 
@@ -52,7 +51,6 @@ func (s *Service) ofGame(answer func(*call, *game) (int, any)) func(*call) (int,
 		if i < 0 {
 			return refuse(http.StatusNotFound, client.CodeBackfillNotFound)
 		}
-		defer s.notify()
 		return answer(c, s.games[i])
 	}
 }
@@ -113,7 +111,6 @@ func (s *Service) report(c *call) (int, any) {
 		is.Corrections = was.Corrections + 1
 	}
 	s.results[match] = is
-	s.notify()
 	return http.StatusOK, is
 }
 

@@ -46,7 +46,6 @@ func (s *Service) ofParty(leads bool, answer func(*call, *party) (int, any)) fun
 // changedParty is the answer to a change of a party.
 func (s *Service) changedParty(c *call, p *party) (int, any) {
 	p.Revision++
-	s.notify()
 	return http.StatusOK, p.shown(c.player)
 }
 

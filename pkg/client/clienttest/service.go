@@ -72,7 +72,11 @@ func NewService() *Service {
 			defer s.mu.Unlock()
 			c := &call{Request: r, player: r.Header.Get("X-On-Behalf-Of"), header: w.Header()}
 			status, body := answer(c)
+			if r.Method != http.MethodGet {
+				s.notify()
+			}
 			if stream, is := body.(news); is {
+				c.header.Set("Content-Type", "text/event-stream")
 				w.(*answers).news = stream
 				return
 			}
@@ -179,9 +183,6 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	a := &answers{ResponseRecorder: httptest.NewRecorder()}
 	t.mux.ServeHTTP(a, own)
-	if a.news != nil {
-		a.Header().Set("Content-Type", "text/event-stream")
-	}
 	answer := a.Result()
 	if a.news != nil {
 		from, to := io.Pipe()

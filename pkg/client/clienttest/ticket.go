@@ -201,7 +201,6 @@ func (s *Service) create(c *call) (int, any) {
 func (s *Service) enter(t *ticket) *ticket {
 	t.ID, t.Created = s.id("ticket"), time.Now().UnixMilli()
 	s.tickets = append(s.tickets, t)
-	s.notify()
 	return t
 }
 
@@ -242,7 +241,6 @@ func (s *Service) cancel(c *call, t *ticket) (int, any) {
 	default:
 		t.end("deleted")
 	}
-	s.notify()
 	return http.StatusOK, nil
 }
 
@@ -257,7 +255,6 @@ func (s *Service) accept(c *call, t *ticket) (int, any) {
 			s.answer(t.offer, p, a.Accept)
 		}
 	}
-	s.notify()
 	return http.StatusNoContent, nil
 }
 

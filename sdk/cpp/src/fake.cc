@@ -30,6 +30,8 @@ struct Ticket {
   bool ended = false;
 };
 
+bool waits(const Ticket& t) { return !t.ended && !t.api.assignment; }
+
 /** A running game that its server fills. */
 struct Game {
   std::string id;
@@ -122,9 +124,9 @@ struct FakeService::State {
   std::string name(const char* of) { return std::string(of) + "-" + std::to_string(++count); }
   std::string code() { return "FAKE" + std::to_string(10000 + ++count); }
 
-  Ticket* waits(const std::string& player) {
+  Ticket* ticketOf(const std::string& player) {
     for (const auto& t : tickets) {
-      if (!t->ended && !t->api.assignment && has(t->players, player)) return t.get();
+      if (waits(*t) && has(t->players, player)) return t.get();
     }
     return nullptr;
   }
@@ -132,7 +134,7 @@ struct FakeService::State {
   std::vector<Ticket*> of(const Players& players) {
     std::vector<Ticket*> list;
     for (const std::string& p : players) {
-      Ticket* t = waits(p);
+      Ticket* t = ticketOf(p);
       if (t != nullptr && std::find(list.begin(), list.end(), t) == list.end()) list.push_back(t);
     }
     return list;
@@ -208,7 +210,7 @@ struct FakeService::State {
   }
 
   void answer(const std::string& player, bool accept) {
-    Ticket* t = waits(player);
+    Ticket* t = ticketOf(player);
     if (t == nullptr || !t->offer) return;
     const std::shared_ptr<Offer> offer = t->offer;
     if (!accept) return endOffer(offer, {player}, "declined");
@@ -295,7 +297,7 @@ struct FakeService::State {
       for (const auto& t : tickets) {
         if (!key.empty() && t->key == key) return {201, Json::object().set("id", t->api.id), {}, ""};
       }
-      if (waits(c.player) != nullptr) return refuse(409, "playerHasTicket");
+      if (ticketOf(c.player) != nullptr) return refuse(409, "playerHasTicket");
       return {201, Json::object().set("id", create({c.player}, body, key).api.id), {}, ""};
     }
     if (!asked("key").empty() || !asked("player").empty()) {
@@ -350,7 +352,7 @@ struct FakeService::State {
 
   Ticket* searchOf(const api::Party& p) {
     for (const auto& t : tickets) {
-      if (p.search && t->api.id == p.search->ticket && !t->ended && !t->api.assignment) return t.get();
+      if (p.search && t->api.id == p.search->ticket && waits(*t)) return t.get();
     }
     return nullptr;
   }
@@ -485,7 +487,7 @@ void FakeService::cut() {
 std::vector<std::string> FakeService::waiting() const {
   Players list;
   for (const auto& t : s_->tickets) {
-    if (!t->ended && !t->api.assignment) list.insert(list.end(), t->players.begin(), t->players.end());
+    if (waits(*t)) list.insert(list.end(), t->players.begin(), t->players.end());
   }
   return list;
 }

@@ -103,7 +103,7 @@ export class FakeService {
 
   /** The players whose tickets wait. */
   get waiting(): string[] {
-    return [...this.#tickets.values()].filter((t) => !t.ended && !t.api.assignment).flatMap((t) => t.players)
+    return [...this.#tickets.values()].filter(waits).flatMap((t) => t.players)
   }
 
   /** Waits until the tickets of these players wait, for ten seconds at most. */
@@ -293,21 +293,26 @@ export class FakeService {
   }
 
   #search(party: api.Party, method: string, body: Record<string, unknown>): Answer | undefined {
-    const own = this.#tickets.get(party.search?.ticket ?? '')
     if (method === 'DELETE') this.#stop(party)
     else if (party.members.some((m) => !m.ready)) return refuse(409, 'memberNotReady')
-    else if (!own || own.ended || own.api.assignment) {
+    else if (!this.#searchOf(party)) {
       const ticket = this.#ticket(party.members.map((m) => m.id), body)
       party.search = { ticket: ticket.api.id, started: ticket.api.created }
     }
     return undefined
   }
 
+  /** The ticket that a party searches with. */
+  #searchOf(party: api.Party): Ticket | undefined {
+    const ticket = this.#tickets.get(party.search?.ticket ?? '')
+    return ticket && waits(ticket) ? ticket : undefined
+  }
+
   /** Ends a party's search. */
   #stop(party: api.Party): void {
-    const ticket = this.#tickets.get(party.search?.ticket ?? '')
+    const ticket = this.#searchOf(party)
     party.search = null
-    if (ticket && !ticket.api.assignment) this.#end(ticket, 'deleted')
+    if (ticket) this.#end(ticket, 'deleted')
   }
 
   #leave(party: api.Party, players: string[], reason: string): Answer {
@@ -416,7 +421,7 @@ export class FakeService {
 
   /** The tickets of players that wait, each once. */
   #of(players: string[]): Ticket[] {
-    const waiting = [...this.#tickets.values()].filter((t) => !t.ended && !t.api.assignment)
+    const waiting = [...this.#tickets.values()].filter(waits)
     return [...new Set(players.map((player) => {
       const ticket = waiting.find((t) => t.players.includes(player))
       if (!ticket) throw new Error(`${player} has no ticket that waits`)
@@ -431,6 +436,10 @@ export class FakeService {
   #code(): string {
     return `FAKE${String(++this.#count).padStart(5, '0')}`
   }
+}
+
+function waits(t: Ticket): boolean {
+  return !t.ended && !t.api.assignment
 }
 
 function refuse(status: number, code: string): Answer {

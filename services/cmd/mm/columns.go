@@ -44,9 +44,10 @@ func tableOf[T any](list []T, columns string) grid {
 	}
 	for _, element := range list {
 		object, _ := encode(element, "") // types of answers have JSON
+		members := membersOf(object)
 		var cells []any
 		for _, c := range all {
-			cells = append(cells, c.of(object))
+			cells = append(cells, c.of(members))
 		}
 		g.add(cells...)
 	}
@@ -66,19 +67,26 @@ func showList[T any](s *session, columns string) func(list []T, err error) error
 // addMembers adds a row for each member of an object.
 func (g *grid) addMembers(of any, members string) {
 	object, _ := encode(of, "") // as above
+	values := membersOf(object)
 	for _, c := range columnsOf(members) {
-		g.add(c.head, c.of(object))
+		g.add(c.head, c.of(values))
 	}
 }
 
-// of is the cell of a JSON object.
-func (c column) of(object json.RawMessage) any {
-	for name := range strings.SplitSeq(c.path, ".") {
-		var members map[string]json.RawMessage
-		_ = json.Unmarshal(object, &members) // no object has none
-		object = members[name]
+// membersOf decodes a JSON object. Other values have no members.
+func membersOf(object json.RawMessage) (members map[string]json.RawMessage) {
+	_ = json.Unmarshal(object, &members)
+	return members
+}
+
+// of is the cell of a JSON object with these members.
+func (c column) of(members map[string]json.RawMessage) any {
+	names := strings.Split(c.path, ".")
+	value := members[names[0]]
+	for _, name := range names[1:] {
+		value = membersOf(value)[name]
 	}
-	if cell := c.cell(object); cell != "" || !strings.HasPrefix(c.form, "(") {
+	if cell := c.cell(value); cell != "" || !strings.HasPrefix(c.form, "(") {
 		return cell
 	}
 	return c.form

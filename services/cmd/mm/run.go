@@ -86,9 +86,8 @@ func run(ctx context.Context, args []string, console console) int {
 		return command.Run(s)
 	}
 	watched, _ := command.Selected().Target.Interface().(interface{ watches() bool })
-	s.watching = watched != nil && watched.watches()
 	err = obey(ctx, func() error {
-		if s.watching {
+		if watched != nil && watched.watches() {
 			return s.repeat(ctx, do)
 		}
 		return do(bounded, s)

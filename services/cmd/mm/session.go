@@ -28,7 +28,6 @@ type session struct {
 	line      given          // what the command line itself gives
 	context   string         // the name of the context that applies; empty if none does
 	kept      *keptContext   // that context
-	watching  bool           // the command runs again and again
 	watched   *session       // that this session is a look of; nil if it is none
 	api       *client.Client // of all looks of this session
 	tokenMade bool           // with the key in the data folder, not given by the user
@@ -118,8 +117,8 @@ func asGameService() issuer.Claims {
 // connect returns a client with the user's token, or with tokens that are made for claims.
 func (s *session) connect(claims issuer.Claims, options ...func(*client.Retry)) (_ *client.Client, err error) {
 	if all := s.watched; all != nil { // which keeps its connection and token, and tells of them at once
-		if all.api == nil {
-			all.api, err = all.connect(claims, options...)
+		if all.api == nil { // it outlasts a restart of the service
+			all.api, err = all.connect(claims, append([]func(*client.Retry){reconnecting}, options...)...)
 		}
 		s.tokenMade = all.tokenMade
 		return all.api, err
@@ -144,9 +143,6 @@ func (s *session) connect(claims issuer.Claims, options ...func(*client.Retry)) 
 				s.note("%s; retrying in %s", text, wait.Round(100*time.Millisecond))
 			}
 		},
-	}
-	if s.watching { // which outlasts a restart of the service
-		reconnecting(&retry)
 	}
 	for _, option := range options {
 		option(&retry)

@@ -288,6 +288,11 @@ func (s *side) Claim(c *cycle.Candidate) bool {
 func (s *side) result() *pb.SimulatedSide {
 	s.counts.Waiting, s.counts.Runs = int64(len(s.waiting)), int64(s.Counts.Runs)
 	s.counts.Report = s.book.Message()
+	for _, one := range s.counts.Report.GetSeries() {
+		slices.SortFunc(one.GetDistributions(), func(a, b *pb.ReportDistribution) int {
+			return cmp.Or(cmp.Compare(a.GetKind(), b.GetKind()), cmp.Compare(a.GetName(), b.GetName()))
+		})
+	}
 	slices.Sort(s.waits)
 	for i := range Waits {
 		if n := len(s.waits); n > 0 {

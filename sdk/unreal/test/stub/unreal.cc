@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "MatchmakerTransport.h"
+#include "MatchmakerUdp.h"
 
 std::string stubUtf8(const TCHAR* text) {
   std::string to;
@@ -100,8 +101,9 @@ void IHttpRequest::onEnd(const std::string& failure) {
   onComplete_.Execute(shared_from_this(), response, failure.empty());
 }
 
-/** The driver's transport. */
+/** The driver's transport and sockets. */
 std::unique_ptr<matchmaker::Transport> unrealTransport() { return std::make_unique<FMatchmakerTransport>(); }
+std::shared_ptr<matchmaker::Udp> unrealUdp() { return std::make_shared<FMatchmakerUdp>(); }
 
 FSocket::~FSocket() {
   ::close(of_);

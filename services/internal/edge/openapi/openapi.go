@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"sync"
 
 	"github.com/labstack/echo/v4"
 	"go.yaml.in/yaml/v3"
@@ -20,8 +21,8 @@ const Path = "/openapi.json"
 //go:embed openapi.yaml
 var source []byte
 
-// JSON is the document.
-func JSON() ([]byte, error) {
+// JSON is the document, which is made once. Its bytes are shared.
+var JSON = sync.OnceValues(func() ([]byte, error) {
 	var document map[string]any
 	if err := yaml.Unmarshal(source, &document); err != nil {
 		return nil, fmt.Errorf("openapi: %w", err)
@@ -32,7 +33,7 @@ func JSON() ([]byte, error) {
 		return nil, fmt.Errorf("openapi: %w", err)
 	}
 	return text, nil
-}
+})
 
 // New makes the part that serves the document, without a token.
 func New() (app.Part, error) {

@@ -8,9 +8,7 @@
 package report
 
 import (
-	"cmp"
 	"math"
-	"slices"
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -243,9 +241,6 @@ func (b *Book) Message() *pb.ReportSlot {
 		for of, d := range s.distributions {
 			one.Distributions = append(one.Distributions, d.message(of))
 		}
-		slices.SortFunc(one.Distributions, func(a, b *pb.ReportDistribution) int {
-			return cmp.Or(cmp.Compare(a.GetKind(), b.GetKind()), cmp.Compare(a.GetName(), b.GetName()))
-		})
 		for i := range s.odds {
 			one.Odds = append(one.Odds, s.odds[i].Message())
 		}

@@ -74,7 +74,7 @@ FString UMatchmakerSubsystem::OpenWith(matchmaker::Options Options)
 	}
 	if (!Options.udp)
 	{
-		if (!Udp) Udp = MakeMatchmakerUdp();
+		if (!Udp) Udp = std::make_shared<FMatchmakerUdp>();
 		Options.udp = Udp;
 	}
 	if (!Options.token)

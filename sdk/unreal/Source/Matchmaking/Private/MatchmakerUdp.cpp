@@ -90,8 +90,3 @@ void FMatchmakerUdp::Wait()
 		One.WaitFor(FTimespan::FromMilliseconds(Left > 0 ? Left : 0));
 	}
 }
-
-std::shared_ptr<FMatchmakerUdp> MakeMatchmakerUdp()
-{
-	return std::make_shared<FMatchmakerUdp>();
-}

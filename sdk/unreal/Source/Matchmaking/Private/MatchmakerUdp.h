@@ -19,5 +19,3 @@ private:
 	/** They belong to the thread of the game. */
 	TArray<TFuture<void>> Jobs;
 };
-
-std::shared_ptr<FMatchmakerUdp> MakeMatchmakerUdp();
