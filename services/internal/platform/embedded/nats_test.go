@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
 	"matchmaker.dev/services/internal/edge/problem"
 )
 
@@ -90,4 +93,22 @@ func request(t *testing.T, url, subject, body string) string {
 	}
 	t.Fatalf("%s: no answer: %v", subject, in.Err())
 	return ""
+}
+
+// What streams may have is a limit, not a need: it is reserved beyond what the disk has free.
+func TestNATSReservesBeyondTheDisk(t *testing.T) {
+	n := startNATS(t, NATSOptions{Dir: t.TempDir()})
+	c, err := nats.Connect(n.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	js, err := jetstream.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "large", Subjects: []string{"large"}, MaxBytes: 1 << 49})
+	if err != nil {
+		t.Error(err)
+	}
 }
