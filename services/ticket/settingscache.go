@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"hash/maphash"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -34,7 +33,7 @@ type settingsCache struct {
 	read func(ctx context.Context, project string) (*pb.ProjectSettings, error)
 	// reads are the reads that have not begun. By turns, the reads of a project begin one after the other.
 	reads singleflight.Group
-	turns [64]sync.Mutex
+	turns [64]chan struct{}
 	seed  maphash.Seed
 }
 
@@ -43,17 +42,21 @@ type refusal struct{ error }
 
 func newSettingsCache(read func(ctx context.Context, project string) (*pb.ProjectSettings, error),
 	m telemetry.Meter) *settingsCache {
-	return &settingsCache{read: read, seed: maphash.MakeSeed(), remembered: newRemembered[*pb.ProjectSettings](
+	r := &settingsCache{read: read, seed: maphash.MakeSeed(), remembered: newRemembered[*pb.ProjectSettings](
 		settingsMemory, m, "matchmaker.settings.size", "By",
 		"About how many bytes the projects' settings take that this process remembers, and the most.")}
+	for i := range r.turns {
+		r.turns[i] = make(chan struct{}, 1)
+	}
+	return r
 }
 
 // fresh reads the settings that the project has now. Simultaneous calls share a read that begins after them.
 func (r *settingsCache) fresh(ctx context.Context, project string) (*pb.ProjectSettings, error) {
 	done := r.reads.DoChan(project, func() (any, error) {
-		turn := &r.turns[maphash.String(r.seed, project)%uint64(len(r.turns))]
-		turn.Lock()
-		defer turn.Unlock()
+		turn := r.turns[maphash.String(r.seed, project)%uint64(len(r.turns))]
+		turn <- struct{}{}
+		defer func() { <-turn }()
 		r.reads.Forget(project) // later calls need another read
 		settings, err := r.read(telemetry.Detach(ctx), project)
 		if settings.GetRevision() > 0 {
