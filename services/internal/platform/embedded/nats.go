@@ -16,8 +16,8 @@ import (
 // messages along; a killed process takes none. A lost message costs time, never a ticket.
 const syncInterval = 10 * time.Second
 
-// maxStore limits the sum of what the streams may have, in bytes, where the settings do not. nats-server's own limit is three
-// quarters of what the disk has free at the start: a stream that may have 1 GiB, and has 1 MiB, would be refused.
+// maxStore limits the sum of what the streams may have, in bytes, where the settings do not. nats-server's own limit is
+// three quarters of what the disk has free at the start: a stream that may have 1 GiB, and has 1 MiB, would be refused.
 const maxStore = 1 << 50
 
 // NATSOptions say where the server keeps its data and where it listens.

@@ -107,8 +107,8 @@ func TestNATSReservesBeyondTheDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "large", Subjects: []string{"large"}, MaxBytes: 1 << 49})
-	if err != nil {
+	large := jetstream.StreamConfig{Name: "large", Subjects: []string{"large"}, MaxBytes: 1 << 49}
+	if _, err = js.CreateStream(t.Context(), large); err != nil {
 		t.Error(err)
 	}
 }
