@@ -43,7 +43,7 @@ func (b *backfills) choose(v pool.View, of func(id string) *pb.Backfill, pools m
 }
 
 // add adds the backfill tickets to the size of a request.
-func (b *backfills) add(size *block.RequestSize, pools map[string]*pb.Pool, p *block.PlayerManifest) {
+func (b *backfills) add(size *block.RequestSize, pools map[string]*pb.Pool, p *players) {
 	connections := 0
 	for _, backfill := range b.list {
 		connections += len(backfill.GetConnection())
@@ -70,7 +70,7 @@ func (e *encoder) writeBackfills(v, tickets pool.View) {
 		return []byte(connection), connection != ""
 	})
 	e.backfills.columns.writeAttributes(v, s, &e.work, out, block.KindBackfillAttribute)
-	e.backfills.roster.write(tickets, e.players.needs, &e.work, out)
+	e.backfills.roster.write(tickets, &e.players, &e.work, out)
 }
 
 // filling is what a proposal does with a backfill ticket, nil when it has none. size is about how many bytes it takes.

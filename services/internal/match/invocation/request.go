@@ -218,7 +218,7 @@ func (e *encoder) sizeOf(meta block.Meta) *block.RequestSize {
 	size.Asked(len(e.asked))
 	e.addBase(&size)
 	if len(e.backfills.list) > 0 {
-		e.backfills.add(&size, r.GetPools(), e.players.needs)
+		e.backfills.add(&size, r.GetPools(), &e.players)
 	}
 	return &size
 }

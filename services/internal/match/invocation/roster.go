@@ -84,7 +84,7 @@ func (r *roster) choose(list []*pb.Backfill, p *players, w *pool.Work) {
 }
 
 // add adds what write writes for n backfill tickets.
-func (r *roster) add(size *block.RequestSize, p *block.PlayerManifest, n int) {
+func (r *roster) add(size *block.RequestSize, p *players, n int) {
 	if len(r.players) == 0 {
 		return
 	}
@@ -92,10 +92,10 @@ func (r *roster) add(size *block.RequestSize, p *block.PlayerManifest, n int) {
 	if len(r.barred) > 0 {
 		size.Numbers("", 2*len(r.barred))
 	}
-	if p.Handles {
+	if p.needs.Handles {
 		size.Column("", len(r.players), 0)
 	}
-	if p.IDs {
+	if p.ids {
 		size.Column("", len(r.players), r.ids)
 	}
 	for _, name := range r.named {
@@ -104,7 +104,7 @@ func (r *roster) add(size *block.RequestSize, p *block.PlayerManifest, n int) {
 }
 
 // write writes the columns. v is the index of the tickets, whose players have the same handles.
-func (r *roster) write(v pool.View, p *block.PlayerManifest, w *pool.Work, b *block.RequestBuilder) {
+func (r *roster) write(v pool.View, p *players, w *pool.Work, b *block.RequestBuilder) {
 	if len(r.players) == 0 || w.Late() {
 		return
 	}
@@ -118,13 +118,13 @@ func (r *roster) write(v pool.View, p *block.PlayerManifest, w *pool.Work, b *bl
 			pairs[2*i], pairs[2*i+1] = one.game, one.ticket
 		}
 	}
-	if p.Handles {
+	if p.needs.Handles {
 		handles := b.Handles(block.KindBackfillPlayerHandle)
 		for i, one := range r.players {
 			handles[i] = v.Handle(one.GetId())
 		}
 	}
-	if p.IDs {
+	if p.ids {
 		r.set(b.Texts(block.KindBackfillPlayerID, r.ids), (*pb.RosterPlayer).GetId)
 	}
 	for _, name := range r.named {

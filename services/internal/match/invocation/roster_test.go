@@ -67,12 +67,12 @@ func TestFunctionsSeeWhoIsInTheGame(t *testing.T) {
 	all := games(t, []*pb.RosterPlayer{inGame("p3-1", "red", "tank", 2), inGame("stranger", "", "", -1)}, nil,
 		[]*pb.RosterPlayer{inGame("owner0", "blue", "", 0), {Id: "p3-1"}, {Id: "p2-0"}}, []*pb.RosterPlayer{})
 	needs := NeedsOf(sandbox.Manifest{Attributes: []string{}, Properties: []string{}, Players: &block.PlayerManifest{
-		Attributes: []string{"role"}, Handles: true, IDs: true, Backfills: true}})
+		Attributes: []string{"role"}, Handles: true, IDSettings: []string{"avoid"}, Backfills: true}})
 	run := func(session *Session) {
 		t.Helper()
 		_, err := new(Invoker).Invoke(t.Context(), &Run{
-			Request: &pb.RunRequest{Now: 9000, Backfills: true}, Index: index, Backfills: all, Session: session,
-			Began: time.Now(), Deadline: time.Now().Add(time.Minute),
+			Request: &pb.RunRequest{Now: 9000, Backfills: true, Settings: []byte(`{"avoid":1}`)}, Index: index,
+			Backfills: all, Session: session, Began: time.Now(), Deadline: time.Now().Add(time.Minute),
 		}, native{Function: function}, needs)
 		if err != nil {
 			t.Fatal(err)
