@@ -72,7 +72,7 @@ browser:
 .PHONY: test
 test: $(call parts,test,all,contract) ## Test everything once: units, the contract, each feature end to end, 2,500 faults
 .PHONY: test-all test-contract
-# Tests wait as much as they compute, so more packages at a time than two processors would have.
+# Some tests wait while others compute: four packages at a time keep two processors busy.
 test-all: redis
 	@.ci/test -short -timeout 30m -p 4 $(MODULES:%=./%/...)
 ## PART=contract: only that, also of a running service: URL= DATA=folder of a dev, or CONTRACT_…_TOKEN, PROJECT=
