@@ -147,7 +147,7 @@ func TestFleetIsNeverTooSmall(t *testing.T) {
 // Players of declined matches wait again, and all end once.
 func TestDeclinedMatchesLetOthersWaitAgain(t *testing.T) {
 	t.Parallel()
-	s := duels(t, `{"window": 1e9}`, 10, shorter(10*time.Minute))
+	s := duels(t, `{"window": 1e9}`, 10, 10*time.Minute)
 	s.Configs[0].Acceptance = 10_000
 	s.Acceptance = simulation.Acceptance{Decline: 0.1, Silent: 0.1, Answer: distribution(t, "uniform:1:5")}
 	r := run(t, s, 1)
