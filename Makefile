@@ -3,7 +3,8 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-MODULES := proto pkg/client pkg/matchfn functions lab sdk services test
+# Tests run in this order: those that take longest do not begin at the end.
+MODULES := test lab sdk services functions pkg/matchfn pkg/client proto
 # Not in go.work: what they need is large, and nothing that ships has it. The last two need so much that only their own
 # targets compile them.
 APART   := deploy
@@ -71,8 +72,9 @@ browser:
 .PHONY: test
 test: $(call parts,test,all,contract) ## Test everything once: units, the contract, each feature end to end, 2,500 faults
 .PHONY: test-all test-contract
+# Some tests wait while others compute: four packages at a time keep two processors busy.
 test-all: redis
-	@.ci/test -short -timeout 30m $(MODULES:%=./%/...)
+	@.ci/test -short -timeout 30m -p 4 $(MODULES:%=./%/...)
 ## PART=contract: only that, also of a running service: URL= DATA=folder of a dev, or CONTRACT_…_TOKEN, PROJECT=
 test-contract: redis
 	go test -count=1 -v -run '^TestContract$$' ./test/contract -args \

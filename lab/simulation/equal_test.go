@@ -14,9 +14,9 @@ import (
 // not much later.
 func TestManyConfigsOverEqualPoolsNeedFewRuns(t *testing.T) {
 	t.Parallel()
-	const configs, seconds = 20, 15
-	s := duels(t, `{"window": 1e9}`, 300, seconds*time.Second)
-	s.Measure.To = (seconds - 1) * time.Second
+	const configs = 20
+	s := duels(t, `{"window": 1e9}`, 300, shorter(15*time.Second))
+	s.Measure.To = s.Population.Duration - time.Second
 	one := run(t, s, 1)
 	for i := 1; i < configs; i++ {
 		s.Configs = append(s.Configs, &pb.Config{Id: fmt.Sprint("ranked-", i), Function: "duel",

@@ -49,7 +49,7 @@ func TestConfigsHaveTheirOwnFleets(t *testing.T) {
 // A config says what its tickets do when an allocation fails.
 func TestAllocationsFail(t *testing.T) {
 	t.Parallel()
-	s := duels(t, `{"window": 1e9}`, 10, 5*time.Minute)
+	s := duels(t, `{"window": 1e9}`, 10, shorter(5*time.Minute))
 	s.Configs[0].Hosting = &pb.Hosting{Fleet: "eu"}
 	s.Fleet = simulation.Fleet{Allocation: distribution(t, "1"), Errors: 0.25}
 	s.Measure.To = s.Population.Duration - time.Minute
@@ -129,7 +129,7 @@ func TestServersSayWhoIsInTheirGames(t *testing.T) {
 // Players are asked before they join a running game, and players who accepted wait again when the other one declines.
 func TestPlayersAreAskedBeforeTheyJoin(t *testing.T) {
 	t.Parallel()
-	s := duels(t, `{"window": 1e9, "refill": true}`, 5, 5*time.Minute)
+	s := duels(t, `{"window": 1e9, "refill": true}`, 5, shorter(5*time.Minute))
 	s.Configs[0].Hosting, s.Configs[0].Acceptance = &pb.Hosting{Fleet: "eu"}, 10_000
 	s.Fleet = simulation.Fleet{Allocation: distribution(t, "1"), Game: distribution(t, "60"),
 		Stay: distribution(t, "exponential:30"), Approval: distribution(t, "0.5"), Open: "open"}

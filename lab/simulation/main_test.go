@@ -85,6 +85,14 @@ func duels(t testing.TB, settings string, rate float64, lasting time.Duration) *
 	}
 }
 
+// shorter is how long players come, which is half as long with -short.
+func shorter(whole time.Duration) time.Duration {
+	if testing.Short() {
+		return whole / 2
+	}
+	return whole
+}
+
 func run(t *testing.T, s *simulation.Scenario, seed uint64) *simulation.Result {
 	t.Helper()
 	r, err := simulation.Run(t.Context(), simulation.Options{Box: modules(t).box, Scenario: s, Seed: seed})

@@ -30,8 +30,8 @@ func TestQuantilesCountPlayers(t *testing.T) {
 // What is different is found, and what is not has no difference.
 func TestDifferencesArePaired(t *testing.T) {
 	t.Parallel()
-	narrow := duels(t, `{"window": 5, "widen": 1}`, 5, 10*time.Minute)
-	wide := duels(t, `{"window": 50, "widen": 1}`, 5, 10*time.Minute)
+	narrow := duels(t, `{"window": 5, "widen": 1}`, 5, shorter(10*time.Minute))
+	wide := duels(t, `{"window": 50, "widen": 1}`, 5, shorter(10*time.Minute))
 	a, b := run(t, narrow, 1), run(t, wide, 1)
 	for _, d := range simulation.Compare(a, a) {
 		if d.First == d.First && (d.First != d.Second || d.Mean != 0 || d.Half != 0) {
@@ -62,7 +62,7 @@ func TestDifferencesArePaired(t *testing.T) {
 // Players with rare skills wait longer, and so do those with better matches under a window that widens.
 func TestWaitsByDecile(t *testing.T) {
 	t.Parallel()
-	r := run(t, duels(t, `{"window": 0, "widen": 1}`, 5, 10*time.Minute), 1)
+	r := run(t, duels(t, `{"window": 0, "widen": 1}`, 5, shorter(10*time.Minute)), 1)
 	waits, upTo := r.Deciles()
 	if len(waits) != 10 || math.Abs(upTo[4]-1500) > 30 || math.Abs(upTo[8]-2012) > 50 {
 		t.Fatalf("%d deciles, up to %v", len(waits), upTo)

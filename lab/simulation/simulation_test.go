@@ -72,8 +72,9 @@ func TestWaitsAreThoseOfTheory(t *testing.T) {
 // No ticket is matched beyond the window, and the wait that widens it is waited for.
 func TestMatchesAreThoseOfTheFunction(t *testing.T) {
 	t.Parallel()
-	r := run(t, duels(t, `{"window": 2, "widen": 1, "maxWindow": 30}`, 10, 2*time.Minute), 1)
-	if len(r.Matches) < 400 {
+	lasting := shorter(2 * time.Minute)
+	r := run(t, duels(t, `{"window": 2, "widen": 1, "maxWindow": 30}`, 10, lasting), 1)
+	if len(r.Matches) < int(lasting/(300*time.Millisecond)) {
 		t.Fatalf("%d matches", len(r.Matches))
 	}
 	for _, m := range r.Matches {
@@ -120,13 +121,15 @@ func TestErrorsOfTheFunctionEndTickets(t *testing.T) {
 // Two servers with games of ten seconds have six matches a minute each.
 func TestFleetIsNeverTooSmall(t *testing.T) {
 	t.Parallel()
-	s := duels(t, `{"window": 1e9}`, 4, 10*time.Minute)
+	lasting := shorter(10 * time.Minute)
+	minutes := int(lasting.Minutes())
+	s := duels(t, `{"window": 1e9}`, 4, lasting)
 	s.Configs[0].Hosting = &pb.Hosting{Fleet: "eu"}
 	s.Fleet = simulation.Fleet{Servers: 2, Allocation: distribution(t, "1"), Game: distribution(t, "7"),
 		Restart: distribution(t, "2")}
 	s.Population.Patience = distribution(t, "30")
 	r := run(t, s, 1)
-	if n := len(r.Matches); n < 110 || n > 126 || r.Servers != 2 || r.Full == 0 {
+	if n := len(r.Matches); n < 11*minutes || n > 12*minutes+6 || r.Servers != 2 || r.Full == 0 {
 		t.Errorf("%d matches on %d servers, %d times there was none", n, r.Servers, r.Full)
 	}
 	s.Fleet.Servers = 0
@@ -136,7 +139,7 @@ func TestFleetIsNeverTooSmall(t *testing.T) {
 			t.Fatalf("the server takes a second: %+v", w)
 		}
 	}
-	if n := len(free.Matches); n < 1100 || free.Full != 0 || free.Servers < 15 {
+	if n := len(free.Matches); n < 110*minutes || free.Full != 0 || free.Servers < 15 {
 		t.Errorf("%d matches on as many servers as are needed, which is %d", n, free.Servers)
 	}
 }

@@ -2,7 +2,6 @@ package runner_test
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"log/slog"
 	"os"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/platform/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/platform/settings"
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/sandbox/sandboxtest"
@@ -46,15 +46,12 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	flag.Parse()
-	if err := flag.Set("test.parallel", "6"); err != nil {
-		panic(err)
-	}
-	m.Run()
+	code := embeddedtest.Run(m)
 	if shop, err := programs(); err == nil {
 		shop.box.Close()
 		_ = os.RemoveAll(filepath.Dir(shop.child))
 	}
+	os.Exit(code)
 }
 
 func build() (testPrograms, error) {

@@ -59,7 +59,7 @@ func singleHost() runner.Settings {
 func TestKilledRunnerIsReplaced(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "f", w.guest)
-	cmd := exec.Command(os.Args[0], runnerCommand, w.redis.URL(), w.nats.URL(), "victim", t.TempDir(), w.child)
+	cmd := exec.Command(os.Args[0], runnerCommand, w.redis, w.nats, "victim", t.TempDir(), w.child)
 	cmd.Stderr = t.Output()
 	w.must(cmd.Start())
 	t.Cleanup(func() {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/sandbox/sandboxtest"
 )
 
@@ -42,6 +43,7 @@ const bad = "AGFzbQEAAAABFgVgAAF/YAF/AX9gAX8BfmAAAX5gAAADBgUAAQIDBAUDAQAEBzUFBm1
 var few = []string{"create", "steady"}
 
 func TestShapesAreMeasured(t *testing.T) {
+	t.Setenv("MATCHMAKER_INSTANCE_CODE", sandbox.UserCode()) // otherwise the function is compiled here
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
 	matchmaker, duel, pair := file("matchmaker"), file("duel.zip"), file("pair.wasm")

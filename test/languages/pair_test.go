@@ -51,8 +51,11 @@ func TestPairKeepsNoMemory(t *testing.T) {
 			memory(t, build(t, l, "pair"), 100)
 		})
 	}
-	// Go's collector runs about once in ten runs, and must not stop.
-	t.Run("Go", func(t *testing.T) { memory(t, buildGo(t), 1500) })
+	runs := 1500 // Go's collector runs about once in ten runs, and must not stop
+	if testing.Short() {
+		runs = 500
+	}
+	t.Run("Go", func(t *testing.T) { memory(t, buildGo(t), runs) })
 }
 
 func memory(t *testing.T, wasm []byte, runs int) {

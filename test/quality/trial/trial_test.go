@@ -79,11 +79,15 @@ func outcomeOf(t *testing.T, w world.World, name engine.Name, seeds int) (o outc
 // The function makes only matches that the rules allow, and is not worse than the literal reading of the same file in
 // all that counts at once.
 func TestRulesAgainstLiteralReadings(t *testing.T) {
+	seeds := 4
+	if testing.Short() {
+		seeds = 2
+	}
 	for _, name := range []string{"evening", "parties", "roles"} {
 		w := small(t, name)
 		for _, l := range engine.Pairs(&w.Game) {
 			t.Run(name+"/"+string(l), func(t *testing.T) {
-				ours, theirs := outcomeOf(t, w, engine.On(l), 4), outcomeOf(t, w, engine.Literal(l), 4)
+				ours, theirs := outcomeOf(t, w, engine.On(l), seeds), outcomeOf(t, w, engine.Literal(l), seeds)
 				if theirs.wait < ours.wait && theirs.spread < ours.spread && theirs.gap < ours.gap && theirs.left < ours.left {
 					t.Errorf("worse in all: %+.4v, and the literal reading %+.4v", ours, theirs)
 				}
