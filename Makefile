@@ -69,7 +69,7 @@ browser:
 	@./.ci/install-browser
 
 .PHONY: test
-test: $(call parts,test,all,contract) ## Test everything once: units, the contract, each feature end to end, 2,500 faults
+test: $(call parts,test,all,contract) ## Test everything once: units, the contract, each feature end to end, 2,000 faults
 .PHONY: test-all test-contract
 test-all: redis
 	@.ci/test -short -timeout 30m $(MODULES:%=./%/...)

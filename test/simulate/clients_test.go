@@ -53,7 +53,7 @@ func newWorkload(ctx context.Context, w *world) (*workload.Workload, error) {
 		if err != nil {
 			return nil, err
 		}
-		all.Referees = append(all.Referees, &workload.Referee{Clients: c, Random: random(),
+		all.Referees = append(all.Referees, &workload.Referee{Clients: c, Random: random(), Readers: 48,
 			Servers: func() *client.Client { return servers }})
 	}
 	if err := w.foredoom(ctx, random()); err != nil {

@@ -20,6 +20,8 @@ type Referee struct {
 	Random *rand.Rand
 	// Servers are clients with tokens of game servers.
 	Servers func() *client.Client
+	// Readers is how many players are read in the end, of the earliest reports first; 0 for all.
+	Readers int
 
 	under sync.WaitGroup
 	mu    sync.Mutex
@@ -126,15 +128,18 @@ func (a *Referee) report(ctx context.Context, c history.Call, teams []client.Rep
 // read reads what the players have of their results that answers to reports named, once no report is under way.
 func (a *Referee) read(ctx context.Context) {
 	a.under.Wait()
-	seen := map[string]bool{"": true} // which an erased one is
+	seen := map[string]bool{}
 	for _, reported := range a.Journal.SoFar().Calls {
 		if reported.Op != history.Report || reported.Project != a.Project {
 			continue
 		}
 		for _, player := range reported.Players {
-			for !seen[player] && !a.readPlayer(ctx, player) && wait.For(ctx, RetryAfter(a.Random)) == nil {
+			if player == "" || seen[player] || a.Readers > 0 && len(seen) == a.Readers {
+				continue
 			}
 			seen[player] = true
+			for !a.readPlayer(ctx, player) && wait.For(ctx, RetryAfter(a.Random)) == nil {
+			}
 		}
 	}
 }
