@@ -15,7 +15,7 @@ type counted struct {
 	// of has the matches of each player whose results count, open the others, of which no answer says so.
 	of   map[string]map[string]bool
 	open map[string]bool
-	// reports are those of each match that count or may count. known are the matches of which one counts.
+	// reports has the reports of each match that count or may count. known are the matches of which one counts.
 	reports map[string][]history.Call
 	known   map[string]bool
 	// erased are players that may have been erased.
