@@ -70,7 +70,7 @@ browser:
 	@./.ci/install-browser
 
 .PHONY: test
-test: $(call parts,test,all,contract) ## Test everything once: units, the contract, each feature end to end, 2,500 faults
+test: $(call parts,test,all,contract) ## Test everything once: units, the contract, each feature end to end, 2,000 faults
 .PHONY: test-all test-contract
 # Some tests wait while others compute: four packages at a time keep two processors busy.
 test-all: redis

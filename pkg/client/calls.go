@@ -160,8 +160,9 @@ func (c *Client) GetMatch(ctx context.Context, matchID string) (*Match, error) {
 // ratings are computed anew. The result counts for the project's ratings of the config's queue if it has two teams or
 // more.
 //
-// A team without `players` has those of the match's team of its `name`. All teams name their players, or none does. A
-// player who is not named did not play. Where the match has teams, as many are to be named here.
+// A team without `players` has those of the match's team of its `name`. All teams that have any name their players, or
+// none does. A player who is not named did not play. Where the match has teams, as many are to be named here, also one
+// that all players left before the game began.
 func (c *Client) ReportResult(ctx context.Context, matchID string, teams ...ReportedTeam) (*MatchResult, error) {
 	return ask[MatchResult](ctx, c, plainCall{
 		method: http.MethodPost, path: "v1/matches/{matchId}/result",

@@ -51,8 +51,6 @@ func check(teams []response.ReportedTeam) error {
 			return invalid(at+".score", "all teams have a score, or none has")
 		case t.Score != nil && !within(*t.Score, -highestScore, highestScore):
 			return invalid(at+".score", "-%g to %[1]g are allowed", highestScore)
-		case (len(t.Players) == 0) != (len(first.Players) == 0):
-			return invalid(at+".players", "all teams name their players, or none does")
 		}
 		if err := checkNumbers(at, t.Numbers); err != nil {
 			return err
@@ -146,6 +144,7 @@ func placed(teams []response.ReportedTeam, tickets []state.PlayedTicket) ([]*pb.
 	}
 	all := make([]*pb.ResultTeam, len(teams))
 	var names []string
+	named := slices.ContainsFunc(teams, func(t response.ReportedTeam) bool { return len(t.Players) > 0 })
 	for i := range teams {
 		t, at := &teams[i], fmt.Sprintf("teams.%d", i)
 		name := t.Name
@@ -182,6 +181,9 @@ func placed(teams []response.ReportedTeam, tickets []state.PlayedTicket) ([]*pb.
 		players := l.of[name]
 		if len(l.teams) == 0 {
 			players = l.of[""]
+		}
+		if named && len(players) > 0 {
+			return nil, invalid(at+".players", "all teams name their players, or none does")
 		}
 		for _, id := range players {
 			all[i].Players = append(all[i].Players, &pb.ResultPlayer{Id: id})

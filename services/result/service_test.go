@@ -98,8 +98,12 @@ func (w *world) play(teams ...string) string {
 		Awaited: &pb.Awaited{Time: time.Hour.Milliseconds(), Match: id, Config: "c", Queue: "ranked", Region: "eu",
 			Revision: 7, Function: "duel", Upload: 2, Canary: 3, Party: party}}}
 	for i, names := range teams {
-		w.n++
 		players := strings.Fields(names)
+		if len(players) == 0 {
+			c.Match.Proposal.Teams = append(c.Match.Proposal.Teams, &pb.Team{Name: []string{"red", "blue"}[i]})
+			continue
+		}
+		w.n++
 		ticket := &pb.Ticket{Id: fmt.Sprint("t", w.n), Owner: players[0]}
 		for _, name := range players {
 			ticket.Players = append(ticket.Players, &pb.Player{Id: name})
@@ -223,6 +227,20 @@ func TestRefusals(t *testing.T) {
 	must(t, err)
 	if m.Result != nil {
 		t.Errorf("what was refused counts: %v", m.Result)
+	}
+}
+
+// A server reports the teams that it was told, also one that all players left before the game began.
+func TestATeamThatNoPlayerIsIn(t *testing.T) {
+	w := start(t)
+	for _, players := range []string{"", `,"players":[{"id":"ada"}]`} {
+		id := w.play("ada", "")
+		var r response.MatchResult
+		w.sent(http.MethodPost, w.token(auth.Server, "demo", id), "/matches/"+id+"/result",
+			`{"teams":[{"name":"red","rank":1`+players+`},{"name":"blue","rank":2}]}`, &r)
+		if len(r.Teams) != 2 || len(r.Teams[0].Players) != 1 || len(r.Teams[1].Players) != 0 || r.Teams[1].Name != "blue" {
+			t.Errorf("the result is %+v", r)
+		}
 	}
 }
 

@@ -278,14 +278,7 @@ func exercise(
 	w.Settle(ctx, o.Patience, func(players int) { log("%d players wait", players) })
 	w.End()
 	log("no ticket waits")
-	reading, cancel := context.WithTimeout(ctx, o.Patience)
-	defer cancel()
-	for _, c := range w.Crowds {
-		c.Last(reading, 16)
-	}
-	for _, r := range w.Referees {
-		r.Read(reading)
-	}
+	w.Last(ctx, o.Patience, 16)
 	err = rest(ctx, s, w.Crowds, journal, o.Patience)
 	removal.look(ctx)
 	return slices.Concat(nemesis.problems, removal.problems), err

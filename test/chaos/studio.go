@@ -51,8 +51,7 @@ func newWorkload(
 			Clients: c, Random: random(), Large: o.Large, AtOnce: true, Lanes: lanes, Silence: silenceTime,
 			Pace: time.Duration(float64(o.Projects) / o.Rate * float64(time.Second)),
 		}))
-		st.Studio = &workload.Studio{Clients: c, Random: random(), Good: changed, Pace: changePace, Step: st.step,
-			Vary: awaitResult}
+		st.Studio = &workload.Studio{Clients: c, Random: random(), Good: changed, Pace: changePace, Step: st.step}
 		servers, err := s.apiAs(c.Project, catalog.Ticket, catalog.Backfill)
 		if err != nil {
 			return nil, nil, err
@@ -72,16 +71,6 @@ func newWorkload(
 	st.Studio = &workload.Studio{Clients: c, Random: random()}
 	r, err := newRemoval(ctx, s, st)
 	return w, r, err
-}
-
-// resultTime is when the result of a match is to be there: no event says that one is missing.
-const resultTime = time.Hour
-
-// awaitResult lets the results of matches with servers be awaited.
-func awaitResult(c *client.Config, _ *history.Settings) {
-	if c.Hosting != nil {
-		c.Result = &client.ResultRule{Seconds: int(resultTime.Seconds())}
-	}
 }
 
 // newStudio makes the clients of a project.
@@ -107,8 +96,7 @@ type studio struct {
 
 // open uploads the functions and puts the configs.
 func (s *studio) open(ctx context.Context) error {
-	standing := client.ProjectSettings{Standing: &client.StandingRules{Left: true, Recent: 3}}
-	if _, err := s.Configs().PutSettings(ctx, standing, ""); err != nil {
+	if _, err := s.Configs().PutSettings(ctx, workload.Counted(), ""); err != nil {
 		return err
 	}
 	last := s.made.editions[len(s.made.editions)-1]

@@ -220,7 +220,15 @@ func (e edition) propose(r *matchfn.Run, made history.Properties, all ...seated)
 		tickets[i], made.Players = one.ticket, append(made.Players, int64(one.number))
 	}
 	text, err := json.Marshal(made)
-	p := r.Propose(0, tickets...).MatchProperties(text)
+	p := r.Propose(0)
+	if !made.Settings.Hosted {
+		p.Team("", tickets...)
+	} else {
+		for i, ticket := range tickets { // one of which wins
+			p.Team(strconv.Itoa(i), ticket)
+		}
+	}
+	p.MatchProperties(text)
 	for _, one := range all {
 		p.TicketProperties(one.ticket, fmt.Appendf(nil, `{"you":%d}`, int64(one.number)))
 	}

@@ -26,6 +26,7 @@ var lanes = []lane.Lane{
 // newWorkload makes the clients and puts the configs.
 func newWorkload(ctx context.Context, w *world) (*workload.Workload, error) {
 	all := new(workload.Workload)
+	w.fleet.began = all.Began
 	streams := uint64(100)
 	random := func() *rand.Rand {
 		streams++
@@ -48,6 +49,12 @@ func newWorkload(ctx context.Context, w *world) (*workload.Workload, error) {
 		}
 		w.studios, all.Studios = append(w.studios, s), append(all.Studios, s.Studio)
 		all.Games = append(all.Games, &workload.Games{Clients: c, Random: random(), Approval: approvalTime, Named: true})
+		servers, err := workload.Client(w.tokens, "backfill", "http://ticket", project, front{w, project, "ticket"})
+		if err != nil {
+			return nil, err
+		}
+		all.Referees = append(all.Referees, &workload.Referee{Clients: c, Random: random(), Readers: 48,
+			Servers: func() *client.Client { return servers }})
 	}
 	if err := w.foredoom(ctx, random()); err != nil {
 		return nil, err

@@ -17,6 +17,8 @@ type fleet struct {
 	gate    *gate
 	journal *history.Journal
 
+	// began is told of new servers: of the match, how many teams it has, and when the server is ready.
+	began func(project, match string, teams int, ready time.Duration)
 	// play begins the game of a match that was created with a backfill ticket.
 	play func(project, backfill, connection string)
 
@@ -49,12 +51,13 @@ type hosting struct {
 
 // Allocate starts a server, unless the match has one.
 func (h hosting) Allocate(ctx context.Context, r *provider.Request) (result provider.Result, err error) {
-	first, again, ref, tickets, backfill := r.First, false, r.Ref, r.Tickets(), r.Backfill
+	order, again := *r, false
 	label := "allocate " + r.Project + " " + r.Match
 	failure := h.gate.call(ctx, h.process, label, append(calls, repeat), func() error {
 		// A hosting system knows a call that comes late by its key.
-		result, err = h.allocate(ref, tickets, backfill, first && ctx.Err() == nil, again)
-		first, again = false, true
+		order.First = order.First && ctx.Err() == nil
+		result, err = h.allocate(&order, again)
+		order.First, again = false, true
 		return nil
 	})
 	if failure != nil {
@@ -65,36 +68,38 @@ func (h hosting) Allocate(ctx context.Context, r *provider.Request) (result prov
 
 // allocate does what Allocate says. again is whether the same call has arrived before: its caller may see the second
 // answer alone, so a system that gave the match a server cannot say that it has none.
-func (f *fleet) allocate(r provider.Ref, tickets []string, backfill string, first, again bool) (
-	provider.Result, error,
-) {
+func (f *fleet) allocate(r *provider.Request, again bool) (provider.Result, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	id := r.Allocation()
-	f.tickets[id] = tickets
+	f.tickets[id] = r.Tickets()
 	luck := f.gate.pick(100)
 	if again && len(f.servers[id]) > 0 {
 		luck = 100
 	}
 	switch {
 	case f.returned[id] || luck == 0:
-		f.note(history.Allocate, r, nil, false)
+		f.note(history.Allocate, r.Ref, nil, false)
 		return provider.Result{Status: provider.Failed, Err: provider.Fail(provider.Refused, "not this match")}, nil
 	case luck < 4 || r.Hosting.Fleet == string(lane.Asked) && time.Now().Second()%8 == 0: // the other fleet has servers
 		return provider.Result{}, provider.Fail(provider.FleetEmpty, "no server is free")
-	case first || len(f.servers[id]) == 0:
+	case r.First || len(f.servers[id]) == 0:
 		f.started++
 		one := &host{connection: fmt.Sprintf("host-%d:7777", f.started), ready: time.Now()}
 		if luck > 70 {
 			one.ready = one.ready.Add(time.Duration(f.gate.pick(3000)) * time.Millisecond)
 		}
 		f.servers[id] = append(f.servers[id], one)
-		f.note(history.Allocate, r, one, true)
-		if backfill != "" && len(f.servers[id]) == 1 {
-			f.play(r.Project, backfill, one.connection)
+		f.note(history.Allocate, r.Ref, one, true)
+		if len(f.servers[id]) > 1 {
+			break
+		}
+		f.began(r.Project, r.Match, len(r.Teams), time.Until(one.ready))
+		if r.Backfill != "" {
+			f.play(r.Project, r.Backfill, one.connection)
 		}
 	default:
-		f.note(history.Allocate, r, f.servers[id][0], false)
+		f.note(history.Allocate, r.Ref, f.servers[id][0], false)
 	}
 	return f.status(id), nil
 }

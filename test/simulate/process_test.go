@@ -24,6 +24,7 @@ import (
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/party"
 	"matchmaker.dev/services/registry"
+	"matchmaker.dev/services/result"
 	"matchmaker.dev/services/runner"
 	"matchmaker.dev/services/ticket"
 	"matchmaker.dev/services/ticket/seat"
@@ -183,10 +184,13 @@ func (w *world) part(replica string, p *process, store *state.Store) (app.Part, 
 			Readable: readable, Renewable: time.Hour,
 		}), nil
 	case "ticket":
-		return ticket.New(ticket.Options{
+		part := ticket.New(ticket.Options{
 			Store: store, Bus: b, Verifier: w.verifier, Log: log, Now: now, Settings: settings.Default[ticket.Settings](),
 			Fields: bounds, Readable: readable, Seats: seat.New(w.seats, store.Now, time.Hour),
-		}), nil
+		})
+		tickets, results := part.Routes, result.New(result.Options{Store: store, Verifier: w.verifier, Now: now}).Routes
+		part.Routes = func(e *echo.Echo) { tickets(e); results(e) }
+		return part, nil
 	case "party":
 		s := settings.Default[party.Settings]()
 		s.Silence, s.JoinRate, s.Rate = silenceTime, 0, 0

@@ -21,7 +21,7 @@ import (
 )
 
 var (
-	faults = flag.Int("faults", 0, "how many faults there are in all worlds together; when 0, 10,000, or a quarter of "+
+	faults = flag.Int("faults", 0, "how many faults there are in all worlds together; when 0, 10,000, or a fifth of "+
 		"them with -short or the race detector")
 	logs   = flag.String("logs", "", "file for what the services of the last world log")
 	record = flag.String("record", "", "file for what the gate of the last world let go, one step a line; one beside the "+
@@ -42,7 +42,7 @@ func short() bool {
 func worlds() int {
 	n := cmp.Or(*faults, 10_000)
 	if *faults == 0 && short() {
-		n /= 4
+		n /= 5
 	}
 	return max(1, n/perWorld)
 }

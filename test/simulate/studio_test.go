@@ -108,7 +108,7 @@ func (s *studio) step(ctx context.Context, config string, renewed bool) (err err
 
 // settle puts settings of the project.
 func (s *studio) settle(ctx context.Context) error {
-	var settings client.ProjectSettings
+	settings := workload.Counted()
 	some := func() bool { return s.Random.IntN(2) == 0 }
 	if s.Project == projects[0] || some() {
 		settings.Tickets = &client.TicketRules{Listed: some(), EndsTold: some(), RefuseUnserved: some()}

@@ -197,9 +197,7 @@ func (w *world) live(ctx context.Context) error {
 	}
 	c.Settle(ctx, restTime, func(int) {})
 	c.End()
-	for _, one := range c.Crowds {
-		one.Last(ctx, 1)
-	}
+	c.Last(ctx, restTime, 1)
 	w.rest(ctx)
 	return nil
 }

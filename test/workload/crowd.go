@@ -111,9 +111,9 @@ func settle(ctx context.Context, crowds []*Crowd, waiting func(players int)) {
 	}
 }
 
-// Last reads every ticket once more, and deletes the tickets that no config matches. parallel is how many requests it
+// last reads every ticket once more, and deletes the tickets that no config matches. parallel is how many requests it
 // makes at a time.
-func (c *Crowd) Last(ctx context.Context, parallel int) {
+func (c *Crowd) last(ctx context.Context, parallel int) {
 	c.mu.Lock()
 	all := c.all
 	c.mu.Unlock()

@@ -100,8 +100,8 @@ func (s *Studio) config(name string) client.Config {
 	if name == string(lane.Asked) || name == string(lane.Games) && s.generation%2 == 0 {
 		c.Acceptance = &client.AcceptanceRule{Seconds: 3}
 	}
-	if made.Hosted {
-		c.Hosting = &client.Hosting{Profile: "duel", FleetID: name}
+	if made.Hosted { // no event says that a result is missing
+		c.Hosting, c.Result = &client.Hosting{Profile: "duel", FleetID: name}, &client.ResultRule{Seconds: 3600}
 	}
 	if s.Vary != nil {
 		s.Vary(&c, &made)

@@ -144,6 +144,19 @@ func (w *Workload) Began(project, match string, teams int, ready time.Duration) 
 	}
 }
 
+// Last reads what became of all players. patience is how long that may take, parallel how many tickets are read at a
+// time.
+func (w *Workload) Last(ctx context.Context, patience time.Duration, parallel int) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for _, c := range w.Crowds {
+		c.last(ctx, parallel)
+	}
+	for _, r := range w.Referees {
+		r.read(ctx)
+	}
+}
+
 // Settle waits until all waiting players are matched. waiting is told how many there are.
 func (w *Workload) Settle(ctx context.Context, patience time.Duration, waiting func(players int)) {
 	ctx, cancel := context.WithTimeout(ctx, patience)

@@ -1782,8 +1782,9 @@ namespace Matchmaking.Api
     /// ratings are computed anew. The result counts for the project's ratings of the config's queue if it has two teams
     /// or more.
     ///
-    /// A team without `players` has those of the match's team of its `name`. All teams name their players, or none does.
-    /// A player who is not named did not play. Where the match has teams, as many are to be named here.</summary>
+    /// A team without `players` has those of the match's team of its `name`. All teams that have any name their players,
+    /// or none does. A player who is not named did not play. Where the match has teams, as many are to be named here,
+    /// also one that all players left before the game began.</summary>
     public static Request<MatchResult> ReportResult(string matchId, ReportResult body)
     {
       var r = new Request<MatchResult>("POST", "v1/matches/" + AnyRequest.Segment(matchId) + "/result", true, Api.MatchResult.Read);

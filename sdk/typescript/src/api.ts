@@ -1112,8 +1112,9 @@ export const renewServerToken = (): Request<ServerToken> => ({
  * The same result may be sent again: it counts once. Another one within a day of the first replaces it, and the ratings
  * are computed anew. The result counts for the project's ratings of the config's queue if it has two teams or more.
  *
- * A team without `players` has those of the match's team of its `name`. All teams name their players, or none does. A
- * player who is not named did not play. Where the match has teams, as many are to be named here.
+ * A team without `players` has those of the match's team of its `name`. All teams that have any name their players, or
+ * none does. A player who is not named did not play. Where the match has teams, as many are to be named here, also one
+ * that all players left before the game began.
  */
 export const reportResult = (matchId: string, body: ReportResult): Request<MatchResult> => ({
   method: 'POST',

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -79,9 +78,10 @@ type creation struct {
 	// key and request are the digests of an Idempotency-Key and of its request; "" for none.
 	key, request string
 	// older are tickets of its players that the script has to read, as ids of pairs: a ticket, and the match that claimed
-	// it. looks counts these reads.
-	older [][2]string
-	looks int
+	// it. Of unread the match is not known. looks counts these reads.
+	older  [][2]string
+	unread []string
+	looks  int
 	// rated is what its players' ratings are, if it has any; the body has room for them.
 	rated *ratedTicket
 	done  chan answer
@@ -202,8 +202,8 @@ func (c *Creator) CreateAs(ctx context.Context, project string, asked Creation) 
 	}
 }
 
-// flush writes one group. Another goroutine writes what came meanwhile, so that this caller returns as soon as it has
-// its answer.
+// flush writes one group. Another goroutine reads what it lacks, and writes what came meanwhile, so that this caller
+// returns as soon as it has its answer.
 func (c *Creator) flush(ctx context.Context, project string, g *group) {
 	c.mu.Lock()
 	n, bytes, named := 0, 0, 0
@@ -219,7 +219,15 @@ func (c *Creator) flush(ctx context.Context, project string, g *group) {
 	batch := g.queue[:n:n]
 	g.queue = g.queue[n:]
 	c.mu.Unlock()
-	again := c.write(ctx, project, batch)
+	if again := c.write(ctx, project, batch); len(again) > 0 {
+		go func() { c.goOn(ctx, project, g, c.store.lookAt(ctx, project, again)) }()
+		return
+	}
+	c.goOn(ctx, project, g, nil)
+}
+
+// goOn lets another goroutine write what came meanwhile, behind creations to retry.
+func (c *Creator) goOn(ctx context.Context, project string, g *group, again []*creation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if g.queue = append(again, g.queue...); len(g.queue) == 0 {
@@ -238,12 +246,12 @@ func (c *Creator) write(ctx context.Context, project string, batch []*creation) 
 	return c.store.answer(ctx, project, batch, verdicts, err)
 }
 
-// answer answers the creations of a group as its script said, and returns the creations to retry, which got the older
-// tickets that the script has to read.
+// answer answers the creations of a group as its script said, and returns the creations to retry once their unread
+// tickets were looked at.
 func (s *Store) answer(
 	ctx context.Context, project string, batch []*creation, verdicts map[int]verdict, err error,
 ) (again []*creation) {
-	looks, unserved := map[*creation][]string{}, map[*creation][]string{}
+	unserved := map[*creation][]string{}
 	for i, one := range batch {
 		v := verdicts[i]
 		result := answer{Created{ID: one.Ticket.GetId(), Running: v.running}, err}
@@ -251,7 +259,7 @@ func (s *Store) answer(
 		case err != nil, v.reason == "":
 		case v.reason == "older":
 			if result.err = one.mayLook(); result.err == nil {
-				again, looks[one] = append(again, one), strings.Fields(v.value)
+				again, one.unread = append(again, one), strings.Fields(v.value)
 				continue
 			}
 		case v.reason == "ended":
@@ -268,15 +276,6 @@ func (s *Store) answer(
 	}
 	if len(unserved) > 0 {
 		go s.answerUnserved(ctx, project, unserved) // which asks Redis, and delays no others
-	}
-	if len(again) == 0 {
-		return nil
-	}
-	if err := s.lookAt(ctx, project, looks); err != nil {
-		for _, one := range again {
-			one.done <- answer{Created{ID: one.Ticket.GetId()}, err}
-		}
-		return nil
 	}
 	return again
 }
@@ -315,28 +314,35 @@ func (c *creation) mayLook() error {
 	return nil
 }
 
-// lookAt gives creations the older tickets of their players that the script has to read.
-func (s *Store) lookAt(ctx context.Context, project string, looks map[*creation][]string) error {
+// lookAt gives creations the older tickets of their players that the script has to read, and returns the creations to
+// retry: none if that failed, which they are told.
+func (s *Store) lookAt(ctx context.Context, project string, all []*creation) []*creation {
 	k := keysOf(project)
-	all := slices.Concat(slices.Collect(maps.Values(looks))...)
-	rows, err := forEach(ctx, s.redis, all, func(p redis.Pipeliner, id string) *redis.SliceCmd {
+	var ids []string
+	for _, one := range all {
+		ids = append(ids, one.unread...)
+	}
+	rows, err := forEach(ctx, s.redis, ids, func(p redis.Pipeliner, id string) *redis.SliceCmd {
 		return p.HMGet(ctx, k.ticket(id), "m")
 	})
-	if err != nil {
-		return err
-	}
-	var in replied
-	matches := map[string]string{}
-	for i, id := range all {
-		matches[id] = in.text(in.row(rows[i])[0])
-	}
-	for one, tickets := range looks {
-		for _, id := range tickets {
-			one.older = slices.DeleteFunc(one.older, func(pair [2]string) bool { return pair[0] == id })
-			one.older = append(one.older, [2]string{id, matches[id]})
+	in := replied{err: err}
+	for _, one := range all {
+		for _, id := range one.unread {
+			if in.err != nil {
+				break
+			}
+			match := in.text(in.row(rows[0])[0])
+			rows, one.older = rows[1:], slices.DeleteFunc(one.older, func(pair [2]string) bool { return pair[0] == id })
+			one.older = append(one.older, [2]string{id, match})
 		}
 	}
-	return in.err
+	if in.err == nil {
+		return all
+	}
+	for _, one := range all {
+		one.done <- answer{Created{ID: one.Ticket.GetId()}, in.err}
+	}
+	return nil
 }
 
 // verdict is the script's reply for a ticket.

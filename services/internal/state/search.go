@@ -52,7 +52,7 @@ func (s *Store) StartSearch(
 		if errors.Is(err, errOtherParty) || errors.Is(err, ErrOtherSettings) {
 			return true, 0, nil, nil
 		}
-		if again := s.answer(ctx, project, batch, verdicts, err); len(again) == 0 {
+		if again := s.lookAt(ctx, project, s.answer(ctx, project, batch, verdicts, err)); len(again) == 0 {
 			result := <-one.done
 			return false, position, result.Ended, result.err
 		}

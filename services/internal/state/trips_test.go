@@ -3,6 +3,7 @@ package state_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -83,6 +84,58 @@ func TestCreateTakesFewRoundTrips(t *testing.T) {
 		return one
 	}, func(err error) bool { return problem.KindOf(err) == problem.Invalid })
 	took("many that are refused: the queues that there are are read once", 3)
+}
+
+// TestReadyCreatesDoNotWait: of creates that are one group, those that need no look at older tickets are answered before
+// it, after as many round trips as without the others.
+func TestReadyCreatesDoNotWait(t *testing.T) {
+	s := opener(t, embeddedtest.Redis(t))(state.Options{})
+	settings := &pb.ProjectSettings{Tickets: &pb.TicketRules{PlayerLimit: 1, WhenReached: "replace"}}
+	c := s.Creator(nil)
+	create := func(owner, id string) (state.Created, error) {
+		return c.CreateAs(t.Context(), project, state.Creation{Ticket: &pb.Ticket{Id: id, Owner: owner, Created: 1},
+			Settings: settings})
+	}
+	const many = 8
+	for n := range many {
+		must(t, second(create(fmt.Sprint("p", n), fmt.Sprint("old", n))))
+	}
+	var trips, ready atomic.Int64
+	first, look := make(chan struct{}), make(chan struct{})
+	goOn := sync.OnceFunc(func() { close(look) })
+	defer goOn()
+	s.OnTrips(func(scripts int) {
+		if n := trips.Add(1); n == 1 {
+			<-first
+		} else if scripts == 0 {
+			<-look
+		}
+	})
+	var all sync.WaitGroup
+	all.Go(func() { _, _ = create("holds", "holds") })
+	until(t, "the first is under way", func() bool { return trips.Load() == 1 })
+	for n := range many {
+		all.Go(func() {
+			one, err := create(fmt.Sprint("p", n), fmt.Sprint("new", n))
+			if old := []string{fmt.Sprint("old", n)}; err != nil || !slices.Equal(one.Ended, old) {
+				t.Errorf("%v: it replaced %v", err, one.Ended)
+			}
+		})
+		all.Go(func() {
+			if _, err := create(fmt.Sprint("q", n), fmt.Sprint("ready", n)); err == nil {
+				ready.Add(1)
+			}
+		})
+	}
+	until(t, "the others wait", func() bool { return c.Queued(project) == 2*many })
+	close(first)
+	until(t, "those that are ready are answered", func() bool { return ready.Load() == many })
+	until(t, "the older tickets are looked at", func() bool { return trips.Load() == 3 })
+	goOn()
+	all.Wait()
+	if n := trips.Load(); n != 4 {
+		t.Errorf("%d round trips, want 4", n)
+	}
 }
 
 // TestProjectsShareRoundTrips: what many projects create, and claim, while two round trips are under way, takes one.

@@ -3,6 +3,7 @@ package checker
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -14,35 +15,19 @@ type counted struct {
 	// of has the matches of each player whose results count, open the others, of which no answer says so.
 	of   map[string]map[string]bool
 	open map[string]bool
-	// known are the matches whose results count.
-	known map[string]bool
+	// reports has the reports of each match that count or may count. known are the matches of which one counts.
+	reports map[string][]history.Call
+	known   map[string]bool
 	// erased are players that may have been erased.
 	erased map[string]bool
 }
 
-// resultsCountOnce checks that a result counts once for its players, however often it was sent.
+// resultsCountOnce checks that a result counts once for its players, however often it was sent, and another one of the
+// same match instead of it.
 func resultsCountOnce(m *model, p *Promise, _ *Sums) {
 	projects, again := m.results()
-	events := map[string]int{}
-	for _, log := range m.logs {
-		for _, e := range log {
-			if e.Kind == history.Result && e.Reason == "corrected" {
-				p.fail("%s: the result of match %s was corrected, though only the same one was sent", e.Project, e.Match)
-			} else if e.Kind == history.Result && e.Reason == "reported" {
-				events[e.Match]++
-			}
-		}
-	}
-	matches := 0
-	for _, project := range slices.Sorted(maps.Keys(projects)) {
-		matches += len(projects[project].known)
-		for match := range projects[project].known {
-			if n := events[match]; n != 1 && len(m.losses[project]) == 0 {
-				p.fail("%s: the result of match %s counts, and the event log has it %d times", project, match, n)
-			}
-		}
-	}
-	read, exact := 0, 0
+	matches, corrections := m.toldResults(p, projects)
+	var read, exact, moved int
 	for _, c := range m.h.Calls {
 		if c.Op != history.Standing || c.Status != 200 {
 			continue
@@ -56,14 +41,49 @@ func resultsCountOnce(m *model, p *Promise, _ *Sums) {
 		case of.erased[c.Player] || len(m.losses[c.Project]) > 0 || !strings.HasPrefix(c.Player, "player-"):
 		case c.Games < least:
 			p.fail("%s: %s has %d results, but was in %d matches with one", c.Project, c.Player, c.Games, least)
-		default:
+		case c.Games == least:
 			exact++
+			moved += of.agree(p, &c)
 		}
 	}
 	p.count("matches whose results count", matches)
 	p.count("reports answered that came again", again)
+	p.count("results that replaced others", corrections)
 	p.count("players whose results were read", read)
 	p.count("players who have all of theirs", exact)
+	p.count("players whose ratings are what these made", moved)
+}
+
+// toldResults checks what the event log has of results, and counts the matches with one, and corrections.
+func (m *model) toldResults(p *Promise, projects map[string]*counted) (matches, corrections int) {
+	reported, corrected := map[string]int{}, map[string]int{}
+	for _, log := range m.logs {
+		for _, e := range log {
+			if of := projects[e.Project]; of != nil && e.Kind == history.Result && e.Reason == "reported" {
+				reported[e.Match]++
+			} else if of != nil && e.Kind == history.Result && e.Reason == "corrected" {
+				corrected[e.Match]++
+			}
+		}
+	}
+	for _, project := range slices.Sorted(maps.Keys(projects)) {
+		of := projects[project]
+		matches += len(of.known)
+		for match, reports := range of.reports {
+			corrections += corrected[match]
+			switch n := reported[match]; {
+			case corrected[match] > 0 && areSame(reports):
+				p.fail("%s: the result of match %s was corrected, though only the same one was sent", project, match)
+			case len(m.losses[project]) > 0:
+			case corrected[match] >= len(reports):
+				p.fail("%s: the result of match %s was corrected %d times, and sent %d times", project, match, corrected[match],
+					len(reports))
+			case of.known[match] && n != 1:
+				p.fail("%s: the result of match %s counts, and the event log has it %d times", project, match, n)
+			}
+		}
+	}
+	return matches, corrections
 }
 
 // results are the results of each project, and how many reports came again.
@@ -72,7 +92,8 @@ func (m *model) results() (all map[string]*counted, again int) {
 	for _, c := range m.h.Calls {
 		of := all[c.Project]
 		if of == nil {
-			of = &counted{map[string]map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
+			of = &counted{map[string]map[string]bool{}, map[string]bool{}, map[string][]history.Call{}, map[string]bool{},
+				map[string]bool{}}
 			all[c.Project] = of
 		}
 		switch {
@@ -84,6 +105,7 @@ func (m *model) results() (all map[string]*counted, again int) {
 				again++
 			}
 			of.known[c.Match] = true
+			of.reports[c.Match] = append(of.reports[c.Match], c)
 			for _, player := range c.Players {
 				if of.of[player] == nil {
 					of.of[player] = map[string]bool{}
@@ -92,10 +114,56 @@ func (m *model) results() (all map[string]*counted, again int) {
 			}
 		case c.Status == 0 || c.Status >= 500:
 			of.open[c.Match] = true
+			of.reports[c.Match] = append(of.reports[c.Match], c)
 		}
 	}
 	for _, of := range all {
 		maps.DeleteFunc(of.open, func(match string, _ bool) bool { return of.known[match] })
 	}
 	return all, again
+}
+
+// agree checks how often a player left, and how the results of the player moved the rating. It returns 1 if that is
+// known, 0 if not: an answer to another report of a match may be missing, which counts late.
+func (of *counted) agree(p *Promise, c *history.Call) int {
+	least, most, moved, known := 0, 0, 0.0, 1
+	for match := range of.of[c.Player] {
+		last := of.lasting(match)
+		left, moves := 0, 0.0
+		for _, one := range last {
+			if slices.Contains(one.Leavers, c.Player) {
+				left++
+			}
+			if one.Status == 200 {
+				moves = one.Moved[c.Player]
+			}
+		}
+		least, most, moved = least+left/len(last), most+min(1, left), moved+moves
+		if !areSame(last) {
+			known = 0
+		}
+	}
+	if c.Left < least || c.Left > most {
+		p.fail("%s: %s left %d matches, by the results %d to %d", c.Project, c.Player, c.Left, least, most)
+	}
+	if has := c.Moved[c.Player]; known > 0 && math.Abs(has-moved) > 1e-6 {
+		p.fail("%s: the rating of %s has moved by %v, by the results by %v", c.Project, c.Player, has, moved)
+	}
+	return known
+}
+
+// lasting are the reports of a match that may be its result in the end. One that was answered is not if another one
+// that counts was sent after that.
+func (of *counted) lasting(match string) []history.Call {
+	all := of.reports[match]
+	return slices.DeleteFunc(slices.Clone(all), func(c history.Call) bool {
+		return c.Status == 200 && slices.ContainsFunc(all, func(other history.Call) bool {
+			return other.Status == 200 && other.Key != c.Key && other.From > c.To
+		})
+	})
+}
+
+// areSame reports whether reports are of the same result.
+func areSame(reports []history.Call) bool {
+	return !slices.ContainsFunc(reports, func(c history.Call) bool { return c.Key != reports[0].Key })
 }

@@ -19,6 +19,21 @@ func TestResultsCountOnce(t *testing.T) {
 	told := func(match, reason string) history.Event {
 		return history.Event{Project: "p", Kind: history.Result, Match: match, Reason: reason}
 	}
+	// at gives a report a time, and a key by which results of the match differ.
+	at := func(c history.Call, key string, from, to int, leavers ...string) history.Call {
+		c.Key, c.From, c.To, c.Leavers, c.Moved = key, history.Moment(from), history.Moment(to), leavers, map[string]float64{}
+		for _, player := range c.Players {
+			c.Moved[player] = 3 * float64(len(key))
+		}
+		return c
+	}
+	first, next := at(report("m", 200, "player-1"), "a", 1, 2), at(report("m", 200, "player-1"), "bb", 3, 4, "player-1")
+	after := func(left int, moved float64, calls ...history.Call) []history.Call {
+		c := has("player-1", 1)
+		c.Left, c.Moved = left, map[string]float64{"player-1": moved}
+		return append(calls, c)
+	}
+	replaced := []history.Event{told("m", "reported"), told("m", "corrected")}
 	twice := []history.Call{report("m", 200, "player-1"), report("m", 0), report("m", 200, "player-1")}
 	erases := history.Call{Op: history.Delete, Project: "p", Number: 1}
 	once := []history.Event{told("m", "reported")}
@@ -36,6 +51,11 @@ func TestResultsCountOnce(t *testing.T) {
 		"not told":      {twice, nil, "the event log has it 0 times"},
 		"a correction":  {twice, append(once, told("m", "corrected")), "was corrected"},
 		"missing, then": {twice, append(once, told("m", "missing")), ""},
+		"replaced":      {after(1, 6, first, next), replaced, ""},
+		"too often":     {after(1, 6, first, next), append(replaced, replaced[1]), "was corrected 2 times, and sent 2 times"},
+		"left twice":    {after(2, 6, first, next), replaced, "player-1 left 2 matches, by the results 1 to 1"},
+		"rated twice":   {after(1, 9, first, next), replaced, "the rating of player-1 has moved by 9, by the results by 6"},
+		"late":          {after(0, 3, first, at(report("m", 0), "a", 1, 2), next), replaced, ""},
 	} {
 		p := &Promise{}
 		resultsCountOnce(build(&history.History{Calls: c.calls, Events: c.events}), p, nil)

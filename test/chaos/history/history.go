@@ -119,16 +119,21 @@ type Call struct {
 	Bytes int `json:"bytes,omitempty"`
 	// Configs are the configs whose pools have the ticket of a create, if their matches need nothing but two tickets.
 	Configs []string `json:"configs,omitempty"`
-	// Key is the Idempotency-Key of a create, and Player its owner, if that is not the player of its number.
+	// Key is the Idempotency-Key of a create, and Player its owner, if that is not the player of its number. Key of a
+	// report tells the results that are reported of a match apart.
 	Key    string `json:"key,omitempty"`
 	Player string `json:"player,omitempty"`
 	// Ticket is "" when a create has no answer.
 	Ticket string `json:"ticket,omitempty"`
-	// Party and Players describe a create that is the search of a party. Its From is when the ticket was created. A report
-	// has the players of its result, and a read of a standing Games.
+	// Party and Players describe a create that is the search of a party. Its From is when the ticket was created.
 	Party   string   `json:"party,omitempty"`
 	Players []string `json:"players,omitempty"`
-	Games   int      `json:"games,omitempty"`
+	// A report names Leavers. Its answer has the Players of the result, and by how much it moved the means of their
+	// ratings. A read of a Player has Games, how many of these the player Left, and by how much all moved the mean.
+	Leavers []string           `json:"leavers,omitempty"`
+	Moved   map[string]float64 `json:"moved,omitempty"`
+	Games   int                `json:"games,omitempty"`
+	Left    int                `json:"left,omitempty"`
 	// Match is the one that a player accepts or declines, or whose result is reported.
 	Match string `json:"match,omitempty"`
 	// Status of the answer; 0 when there was none. The request may have been carried out all the same.

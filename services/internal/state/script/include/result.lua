@@ -1,7 +1,8 @@
 -- Functions of scripts for matches whose results are awaited. Such a match has a hash: RECORD, what is known of it,
 -- PLAYERS, its lineup, and CREATED, when it began; later BODY, its result, VERSION, how often it changed, and
 -- FIRST_TRY, when the first one came. The lineup has for each ticket, with form feeds between, the team, a tab, the
--- ticket, and the players, each after a newline. The hash running has the match of each player. They use player.
+-- ticket, and the players, each after a newline; for a team whose tickets have all left, its name and a tab. The hash
+-- running has the match of each player. They use player.
 -- KEYS: awaited, running
 
 -- await_result notes that the result of a match is awaited. awaits is what the caller knows of it (awaitsOf in
@@ -16,6 +17,7 @@ local function await_result(key, awaits, before, ids, flags, now)
   end
   local lineup, j = {is_joining == '1' and stored or nil}, 0
   for count, team in string.gmatch(teams, '(%d+) ([^\n]*)\n') do
+    local others = #lineup
     for _ = 1, tonumber(count) do
       j = j + 1
       if flags[j] ~= '0' then
@@ -26,6 +28,9 @@ local function await_result(key, awaits, before, ids, flags, now)
         end
         redis.call('HSET', running, unpack(play))
       end
+    end
+    if #lineup == others and is_joining == '0' then
+      lineup[#lineup + 1] = team .. '\t'
     end
   end
   redis.call('HSET', key, PLAYERS, table.concat(lineup, '\f'))
