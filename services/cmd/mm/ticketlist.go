@@ -100,13 +100,13 @@ func (c ticketList) listWaiting(ctx context.Context, s *session, api *client.Cli
 	if err != nil {
 		return err
 	}
-	g := grid{head: []any{"ticket", "waited", "players", "queues", "attributes", "created", "owner"}, more: 2}
+	g := grid{head: []any{"ticket", "waited", "players", "queues", "region", "attributes", "created", "owner"}, more: 2}
 	for _, t := range all.Tickets {
 		var attributes []string
 		for _, name := range slices.Sorted(maps.Keys(t.Attributes)) {
 			attributes = append(attributes, name+"="+number(t.Attributes[name]))
 		}
-		g.add(t.ID, format.Number(t.Waited)+" s", strings.Join(t.Players, " "), strings.Join(t.Queues, " "),
+		g.add(t.ID, format.Number(t.Waited)+" s", strings.Join(t.Players, " "), strings.Join(t.Queues, " "), t.Region,
 			strings.Join(attributes, " "), formatTime(time.UnixMilli(t.Created)), t.Owner)
 	}
 	if len(all.Tickets) == 0 {
