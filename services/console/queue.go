@@ -11,6 +11,9 @@ import (
 	"matchmaker.dev/pkg/client"
 )
 
+// maxGroups is how many parties and regions are told apart.
+const maxGroups = 24
+
 // queuePage is a queue: the tickets in it, and how long tickets waited.
 type queuePage struct {
 	queueRow
@@ -39,6 +42,7 @@ type queuePage struct {
 type waitingGroup struct {
 	choice
 	By            string
+	Tickets       int
 	Waited, Value *valueRange
 	ages, values  []float64
 }
@@ -161,38 +165,28 @@ func (q *queuePage) sample(v *view, tickets []client.WaitingTicket) {
 	q.Values = histogram("Their "+q.Attribute, values, number1)
 }
 
-// maxGroups is how many regions are told apart.
-const maxGroups = 12
-
 // group divides tickets by region and by party.
 func (q *queuePage) group(v *view, tickets []client.WaitingTicket) {
 	groups := map[[2]string][]client.WaitingTicket{}
 	for _, t := range tickets {
-		size := min(max(len(t.Players), 1), 6)
-		for _, key := range [][2]string{{"region", cmp.Or(t.Region, "unknown")},
-			{"party", nameOf("party", client.MatchReportRow{Party: size})}} {
+		party := client.MatchReportRow{Party: min(max(len(t.Players), 1), 6)}
+		for _, key := range [][2]string{{"region", cmp.Or(t.Region, "unknown")}, {"party", nameOf("party", party)}} {
 			groups[key] = append(groups[key], t)
 		}
 	}
 	ages, values := valuesOf(tickets, q.Attribute)
 	for key, some := range groups {
 		g := waitingGroup{choice: v.choices("queue", "of", v.QueryParam("of"), key[0]+" "+key[1])[0], By: key[0]}
-		g.Name = key[1]
+		g.Name, g.Tickets = key[1], len(some)
 		g.ages, g.values = valuesOf(some, q.Attribute)
 		g.Waited, g.Value = rangeIn(g.ages, ages), rangeIn(g.values, values)
 		q.Groups = append(q.Groups, g)
 	}
 	slices.SortFunc(q.Groups, func(a, b waitingGroup) int {
-		if a.By == "party" && b.By == "party" {
-			return cmp.Compare(a.Name, b.Name)
-		}
-		return cmp.Or(cmp.Compare(b.By, a.By), cmp.Compare(b.Tickets(), a.Tickets()), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(a.By, b.By), cmp.Compare(a.Name, b.Name))
 	})
-	q.Groups = q.Groups[max(0, len(groups)-maxGroups-6):]
+	q.Groups = q.Groups[:min(len(q.Groups), maxGroups)]
 }
-
-// Tickets is how many tickets are in it.
-func (g *waitingGroup) Tickets() int { return len(g.ages) }
 
 // valuesOf are for how long tickets have waited, and the values of those that have an attribute, in order.
 func valuesOf(tickets []client.WaitingTicket, attribute string) (ages, values []float64) {

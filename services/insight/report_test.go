@@ -101,6 +101,7 @@ func TestReportAddsSlotsUp(t *testing.T) {
 	if diff := cmp.Diff(want, r.Outcomes); diff != "" {
 		t.Error(diff)
 	}
+	w.read(t, "/matches/report?by=party,decile", http.StatusBadRequest, new(struct{}))
 	w.token = w.mint(t, issuer.Claims{Kind: auth.Developer, Subject: "s", Project: "other", Role: "Support"})
 	res := w.get(t, "/matches/report")
 	if res.StatusCode != http.StatusForbidden {

@@ -35,6 +35,7 @@ type world struct {
 	studio, lobby *client.Client
 	random        *rand.Rand
 	elder         string // a ticket that waits
+	ranks         report.Ranks
 }
 
 func must(t *testing.T, err error) {
@@ -130,11 +131,15 @@ func (w *world) match(slot int64, crowd float64, last int64) *report.Match {
 	if w.random.IntN(3) == 0 {
 		m.Key.Config, m.Key.Queue, m.Key.Function, m.Key.Upload, seats, m.Players = "casual", "casual", "rules", 1, 4, 4
 	}
+	var skills []float32
 	for range seats {
-		m.Waits = append(m.Waits, scarce*w.random.ExpFloat64()*5*float64(seats))
+		far := w.random.NormFloat64()
+		skills = append(skills, float32(1500+350*far))
+		m.Waits = append(m.Waits, scarce*w.random.ExpFloat64()*5*float64(seats)*(0.7+far*far/2))
 	}
 	m.Values = []report.Value{{Kind: report.Spread, Name: "skill", Value: scarce * math.Abs(w.random.NormFloat64()) * 70},
 		{Kind: report.Gap, Name: "skill", Value: scarce * math.Abs(w.random.NormFloat64()) * 35}}
+	w.ranks.Divide(m, "skill", skills)
 	return m
 }
 

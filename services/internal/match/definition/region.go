@@ -15,15 +15,24 @@ import (
 const longestRegion = 64
 
 // RegionOf is the region to which the players of a ticket have the least latency on average, of those to which each of
-// them has one that beacons prove or, without such a rule, the property latency says. It is empty if there is none.
+// them has one, by what beacons prove or, without such a rule, by the property latency. It is empty if there is none.
 func RegionOf(settings *pb.ProjectSettings, t *pb.Ticket) (region string) {
-	name := ""
+	name, proven := "", map[string]float64{}
 	for _, rule := range settings.GetProperties() {
 		if rule.GetSetBy() == ByBeacon {
 			name = cmp.Or(name, rule.GetName())
 		}
 	}
-	var all []map[string]float64
+	for _, rule := range settings.GetAttributes() {
+		at, has := slices.BinarySearch(t.GetAttributeNames(), rule.GetName())
+		if has && rule.GetSetBy() == ByBeacon {
+			proven[rule.GetClaim()] = t.GetAttributeValues()[at]
+		}
+	}
+	if name == "" && len(proven) > 0 {
+		return leastOf([]map[string]float64{proven})
+	}
+	all := []map[string]float64{}
 	read := func(properties map[string][]byte) {
 		var one map[string]float64
 		if json.Unmarshal(properties[cmp.Or(name, "latency")], &one) == nil && len(one) > 0 {
@@ -34,31 +43,20 @@ func RegionOf(settings *pb.ProjectSettings, t *pb.Ticket) (region string) {
 	for _, p := range t.GetPlayers() {
 		read(p.GetProperties())
 	}
-	proven := map[string]float64{}
-	for _, rule := range settings.GetAttributes() {
-		at, has := slices.BinarySearch(t.GetAttributeNames(), rule.GetName())
-		if has && rule.GetSetBy() == ByBeacon {
-			proven[rule.GetClaim()] = t.GetAttributeValues()[at]
-		}
-	}
-	if len(proven) > 0 {
-		all = append(all, proven)
+	if len(all) == 0 {
+		return ""
 	}
 	return leastOf(all)
 }
 
 // leastOf is the region that has the least sum, of those that all have.
 func leastOf(all []map[string]float64) (region string) {
-	if len(all) == 0 {
-		return ""
-	}
 	least := math.Inf(1)
 	for _, name := range slices.Sorted(maps.Keys(all[0])) {
 		sum := 0.0
 		for _, one := range all {
-			if latency, has := one[name]; has && latency >= 0 {
-				sum += latency
-			} else {
+			latency, has := one[name]
+			if sum += latency; !has || latency < 0 {
 				sum = math.Inf(1)
 			}
 		}
