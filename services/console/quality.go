@@ -204,7 +204,7 @@ func (q *quality) fill(ctx context.Context, v *view, after, before client.MatchR
 		one := qualityRow{Name: nameOf(q.By, row), Matches: row.Matches, Measure: &m}
 		for _, own := range row.Measures {
 			if own.Kind == "value" {
-				one.Value = own.Name + " " + number(own.P50)
+				one.Value = own.Name + " " + number(math.Round(own.Mean*10)/10)
 			}
 		}
 		see(m)

@@ -226,8 +226,12 @@ func another(path string) (io.Reader, error) {
 }
 
 func (w *world) create(ctx context.Context, player, queue string, skill float64, more ...string) (string, error) {
+	near, far := "eu", "us"
+	if len(player)%3 == 0 {
+		near, far = far, near
+	}
 	properties, err := client.Values{"roles": []string{[]string{"tank", "healer", "damage"}[len(player)%3]},
-		"latency": map[string]float64{"eu": 15 + math.Round(math.Mod(skill, 60)), "us": 90 + math.Round(math.Mod(skill, 70))},
+		"latency": map[string]float64{near: 15 + math.Round(math.Mod(skill, 60)), far: 90 + math.Round(math.Mod(skill, 70))},
 	}.Properties()
 	if err != nil {
 		return "", err
