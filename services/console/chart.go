@@ -3,6 +3,7 @@ package console
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -185,7 +186,11 @@ func barPlot(label string, text func(float64) string, bars []bar) *plot {
 	top, parts := ceiling(greatest)
 	p.grid(top, parts, text)
 	width := (plotWidth - plotLeft - plotRight) / float64(len(bars))
-	every := (len(bars) + 7) / 8
+	labels := 8
+	if slices.ContainsFunc(bars, func(b bar) bool { return len([]rune(b.Name)) > 8 }) {
+		labels = 5
+	}
+	every := (len(bars) + labels - 1) / labels
 	for i, b := range bars {
 		x, y := plotLeft+width*float64(i), yOf(b.Value, top)
 		gap := min(width*0.12, 3)
