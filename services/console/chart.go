@@ -330,5 +330,5 @@ func spanOf(low, mid, high, least, most float64) span {
 		}
 		return 100 * min(max((v-least)/(most-least), 0), 1)
 	}
-	return span{px(scale(low)), px(max(scale(high)-scale(low), 0.5)), px(scale(mid))}
+	return span{px(scale(low)), px(max(scale(high)-scale(low), 0.5)), px(min(scale(mid), 99.2))}
 }

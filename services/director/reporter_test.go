@@ -152,7 +152,7 @@ func TestLeaderTellsHowGoodMatchesAre(t *testing.T) {
 	w.director("b", times())
 	w.results(w.enter(2)...)
 	w.until("the next leader adds to it", func() bool { return w.reported().Matches == 21 })
-	w.until("reports of hours and days have all", func() bool { return slices.Equal(w.spanMatches(), []int64{21, 21, 21}) })
+	w.until("hours and days have all", func() bool { return slices.Equal(w.spanMatches(), []int64{21, 21, 21}) })
 	w.results(w.enter(2)...)
 	w.until("it goes on with the deciles", func() bool { return w.strongest() == 12 })
 }

@@ -86,7 +86,8 @@ func (s *service) shown(t *pb.Ticket, settings *pb.ProjectSettings) response.Wai
 	return response.WaitingTicket{
 		ID: t.GetId(), Created: t.GetCreated(), Owner: t.GetOwner(), Players: playersOf(t), Queues: t.GetQueues(),
 		Waited: max(0, s.Store.Now().Sub(time.UnixMilli(t.GetCreated())).Seconds()),
-		Region: definition.RegionOf(settings, t), Attributes: fields.Attributes(t.GetAttributeNames(), t.GetAttributeValues()),
+		Region:     definition.RegionOf(settings, t),
+		Attributes: fields.Attributes(t.GetAttributeNames(), t.GetAttributeValues()),
 	}
 }
 

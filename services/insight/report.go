@@ -150,8 +150,8 @@ func (q *reportQuery) answer(now time.Time) response.MatchReport {
 	for _, row := range q.table.Rows() {
 		one := response.MatchReportRow{
 			Config: row.Config, Revision: row.Revision, Function: row.Function, Upload: row.Upload, Queue: row.Queue,
-			Region: row.Region, Party: row.Party, Decile: row.Decile, Matches: row.Matches, Tickets: row.Tickets, Players: row.Players,
-			Measures: response.NewMeasures(row.Distributions), Outcomes: outcomesOf(&row),
+			Region: row.Region, Party: row.Party, Decile: row.Decile, Matches: row.Matches, Tickets: row.Tickets,
+			Players: row.Players, Measures: response.NewMeasures(row.Distributions), Outcomes: outcomesOf(&row),
 		}
 		if row.Slot > 0 {
 			one.Slot = formatTime(row.Slot * slot)

@@ -9,7 +9,7 @@ import (
 
 const (
 	deciles = 10
-	// Deciles are of so many values at most, of leastRanked at least, and found anew after rankEvery, and those of mostRanks
+	// Deciles are of so many values at most, of leastRanked at least, and found anew after rankEvery. Those of mostRanks
 	// queues and attributes are known. A new leader goes on with up to seeds values of each decile of a slot.
 	ranked, leastRanked, rankEvery, mostRanks, seeds = 512, 20, 64, 256, 16
 )
@@ -38,7 +38,7 @@ func (r *Ranks) find(queue, attribute string) *ranks {
 	return one
 }
 
-// Divide says what a match is to each decile of its tickets, by their values of an attribute, which are NaN without one.
+// Divide says what a match is to each decile of its tickets, by their values of an attribute; NaN is none.
 func (r *Ranks) Divide(m *Match, attribute string, values []float32) {
 	clear(m.deciles[:])
 	if len(values) == 0 {

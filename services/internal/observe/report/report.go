@@ -255,8 +255,8 @@ func (b *Book) Message() *pb.ReportSlot {
 	for key, s := range b.series {
 		one := &pb.ReportSeries{
 			Config: key.Config, Revision: key.Revision, Function: key.Function, Upload: key.Upload, Queue: key.Queue,
-			Region: key.Region, Party: int32(key.Party), Decile: int32(key.Decile), Canary: key.Canary, Matches: s.matches, Tickets: s.tickets,
-			Players: s.players, Results: s.results, ResultPlayers: s.resultPlayers, Left: s.left,
+			Region: key.Region, Party: int32(key.Party), Decile: int32(key.Decile), Canary: key.Canary, Matches: s.matches,
+			Tickets: s.tickets, Players: s.players, Results: s.results, ResultPlayers: s.resultPlayers, Left: s.left,
 		}
 		for of, d := range s.distributions {
 			one.Distributions = append(one.Distributions, d.message(of))
@@ -313,5 +313,6 @@ func (s *series) merge(m *pb.ReportSeries, room func(bytes int) bool, bucket fun
 
 func keyOf(s *pb.ReportSeries) Key {
 	return Key{Config: s.GetConfig(), Revision: s.GetRevision(), Function: s.GetFunction(), Upload: s.GetUpload(),
-		Queue: s.GetQueue(), Region: s.GetRegion(), Party: int(s.GetParty()), Decile: int(s.GetDecile()), Canary: s.GetCanary()}
+		Queue: s.GetQueue(), Region: s.GetRegion(), Party: int(s.GetParty()), Decile: int(s.GetDecile()),
+		Canary: s.GetCanary()}
 }

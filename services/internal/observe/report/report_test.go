@@ -298,7 +298,7 @@ func TestDeciles(t *testing.T) {
 		add(book, v, v+1)
 	}
 	add(book, float32(math.NaN()), 2000)
-	by := []string{"queue", "decile"}
+	by := []string{"queue", "decile", "region", "party"}
 	got := rows(&report.Table{By: by}, book)
 	if len(got) != 10 {
 		t.Fatalf("%d rows: %+v", len(got), got)
