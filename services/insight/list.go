@@ -85,7 +85,7 @@ func (s *service) waiting(c echo.Context) error {
 func (s *service) shown(t *pb.Ticket, settings *pb.ProjectSettings) response.WaitingTicket {
 	return response.WaitingTicket{
 		ID: t.GetId(), Created: t.GetCreated(), Owner: t.GetOwner(), Players: playersOf(t), Queues: t.GetQueues(),
-		Waited: max(0, s.Store.Now().Sub(time.UnixMilli(t.GetCreated())).Seconds()),
+		Waited:     max(0, s.Store.Now().Sub(time.UnixMilli(t.GetCreated())).Seconds()),
 		Region:     definition.RegionOf(settings, t),
 		Attributes: fields.Attributes(t.GetAttributeNames(), t.GetAttributeValues()),
 	}
