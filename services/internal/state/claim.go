@@ -37,7 +37,7 @@ type Claim struct {
 	Measures   []*pb.EventMeasure
 	Attributes []*pb.EventAttribute
 	Parties    []uint32
-	// Values are those of the tickets, of the attribute Valued; used only in reports.
+	// Values has the attribute Valued of each ticket; used only in reports.
 	Values []float32
 	Valued string
 	// Canary marks matches of a canary upload; used only in reports.

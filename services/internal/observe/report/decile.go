@@ -9,8 +9,8 @@ import (
 
 const (
 	deciles = 10
-	// Deciles are of so many values at most, of leastRanked at least, and found anew after rankEvery. Those of mostRanks
-	// queues and attributes are known. A new leader goes on with up to seeds values of each decile of a slot.
+	// Deciles are of so many values at most, of leastRanked at least, and found anew after rankEvery. At most mostRanks
+	// queues and attributes have them. A new leader goes on with up to seeds values of each decile of a slot.
 	ranked, leastRanked, rankEvery, mostRanks, seeds = 512, 20, 64, 256, 16
 )
 
