@@ -572,10 +572,13 @@ type WaitingTicket struct {
 	// In Unix milliseconds, UTC.
 	Created int64 `json:"created"`
 	// For how many seconds it has.
-	Waited     float64            `json:"waited"`
-	Owner      string             `json:"owner"`
-	Players    []string           `json:"players"`
-	Queues     []string           `json:"queues,omitzero"`
+	Waited  float64  `json:"waited"`
+	Owner   string   `json:"owner"`
+	Players []string `json:"players"`
+	Queues  []string `json:"queues,omitzero"`
+	// To which its players have the least latency on average, of those to which each of them has one: by the
+	// properties that beacons prove, or else by the property `latency`. Absent if none is known.
+	Region     string             `json:"region,omitzero"`
 	Attributes map[string]float64 `json:"attributes"`
 }
 
@@ -886,6 +889,9 @@ type MatchReportRow struct {
 	Region string `json:"region,omitzero"`
 	// How many players the ticket has, and of a match, its largest party; 6 is 6 or more. Absent if it is not known.
 	Party int `json:"party,omitzero"`
+	// In which tenth of the latest 512 tickets of the queue with a match the ticket is, by the first attribute of the
+	// config's `report`; 10 has the greatest values. A match counts in each decile of its tickets.
+	Decile int `json:"decile,omitzero"`
 	// When the slot began in which they were made.
 	Slot     time.Time      `json:"slot,omitzero"`
 	Matches  int64          `json:"matches"`
@@ -933,7 +939,8 @@ type OddsBucket struct {
 
 // Measure: How values are spread.
 type Measure struct {
-	// `wait` of tickets in seconds, `spread` and `gap` of an attribute, `measure` of the function.
+	// `wait` of tickets in seconds, `spread` and `gap` of an attribute, `value` of the attribute of tickets of a
+	// decile, `measure` of the function.
 	Kind string `json:"kind"`
 	// The attribute or the measure.
 	Name string `json:"name,omitzero"`

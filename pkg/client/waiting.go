@@ -25,6 +25,8 @@ type WaitingQuery struct {
 	// WaitingPage.Next.
 	Limit int
 	After string
+	// Sample is set to get that many of all that are selected, evenly, instead of the oldest ones.
+	Sample bool
 }
 
 // GetWaitingTickets lists the tickets that wait in the project. While no function of the project runs and
@@ -33,6 +35,9 @@ type WaitingQuery struct {
 func (c *Client) GetWaitingTickets(ctx context.Context, q WaitingQuery) (*WaitingPage, error) {
 	values := nonEmpty(map[string]string{"player": q.Player, "queue": q.Queue, "config": q.Config, "pool": q.Pool,
 		"minAge": secondsOf(q.MinAge), "maxAge": secondsOf(q.MaxAge), "limit": numberOf(q.Limit), "after": q.After})
+	if q.Sample {
+		values.Set("sample", "true")
+	}
 	if q.NoQueue {
 		values.Set("queue", "")
 	}

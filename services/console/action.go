@@ -87,6 +87,9 @@ func (s *service) upload(c echo.Context) error {
 	if err := s.checkForm(c, v.viewer); err != nil {
 		return err
 	}
+	if c.Request().ContentLength == 0 {
+		return c.String(http.StatusBadRequest, "The file is empty.")
+	}
 	name := c.QueryParam("name")
 	err = v.API.UploadFunction(c.Request().Context(), name, client.FunctionUpload{Note: c.QueryParam("note"),
 		Shadow: c.QueryParam("shadow") == "true"}, io.Reader(c.Request().Body))

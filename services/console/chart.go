@@ -3,6 +3,7 @@ package console
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -185,7 +186,11 @@ func barPlot(label string, text func(float64) string, bars []bar) *plot {
 	top, parts := ceiling(greatest)
 	p.grid(top, parts, text)
 	width := (plotWidth - plotLeft - plotRight) / float64(len(bars))
-	every := (len(bars) + 7) / 8
+	labels := 8
+	if slices.ContainsFunc(bars, func(b bar) bool { return len([]rune(b.Name)) > 8 }) {
+		labels = 5
+	}
+	every := (len(bars) + labels - 1) / labels
 	for i, b := range bars {
 		x, y := plotLeft+width*float64(i), yOf(b.Value, top)
 		gap := min(width*0.12, 3)
@@ -325,5 +330,5 @@ func spanOf(low, mid, high, least, most float64) span {
 		}
 		return 100 * min(max((v-least)/(most-least), 0), 1)
 	}
-	return span{px(scale(low)), px(max(scale(high)-scale(low), 0.5)), px(scale(mid))}
+	return span{px(scale(low)), px(max(scale(high)-scale(low), 0.5)), px(min(scale(mid), 99.2))}
 }

@@ -44,12 +44,18 @@ type qualityOutcome struct {
 // qualityRow is a measure of some matches, and of those like them before the change.
 type qualityRow struct {
 	Name            string
+	Value           string // of a decile
 	Matches, Before int64
 	Measure         *client.Measure
 	Span            span
 	Was             *client.Measure
 	WasSpan         span
 	Change          float64 // of the statistic
+}
+
+// dimensions are by what matches are divided.
+func dimensions() []string {
+	return []string{"queue", "config", "region", "party", "decile", "upload", "revision"}
 }
 
 // statistics are what a distribution is told by.
@@ -79,13 +85,13 @@ func unitOf(measure string) func(float64) string {
 }
 
 func loadQuality(ctx context.Context, v *view) (any, error) {
-	q := &quality{By: v.chosen("by", "queue", "config", "region", "party", "upload", "revision"),
+	q := &quality{By: v.chosen("by", dimensions()...),
 		Statistic: v.chosen("statistic", statistics()...)}
 	back := v.chosen("range", append([]string{"24h"}, ranges()...)...)
 	until := v.Now()
 	since := until.Add(-rangeOf(back)).Truncate(slotTime)
 	q.Ranges = v.choices("quality", "range", back, ranges()...)
-	q.Dimensions = v.choices("quality", "by", q.By, "queue", "config", "region", "party", "upload", "revision")
+	q.Dimensions = v.choices("quality", "by", q.By, dimensions()...)
 	q.Statistics = v.choices("quality", "statistic", q.Statistic, statistics()...)
 	series, err := v.report(ctx, client.MatchReportQuery{Since: since, By: []string{"slot"}})
 	if err != nil {
@@ -196,6 +202,11 @@ func (q *quality) fill(ctx context.Context, v *view, after, before client.MatchR
 			continue
 		}
 		one := qualityRow{Name: nameOf(q.By, row), Matches: row.Matches, Measure: &m}
+		for _, own := range row.Measures {
+			if own.Kind == "value" {
+				one.Value = own.Name + " " + number(math.Round(own.Mean*10)/10)
+			}
+		}
 		see(m)
 		if old, ok := was[one.Name]; ok {
 			one.Before = old.Matches
@@ -252,6 +263,8 @@ func nameOf(by string, row client.MatchReportRow) string {
 		} else if row.Party == 0 {
 			name = "unknown"
 		}
+	case "decile":
+		name = fmt.Sprintf("%d of 10", row.Decile)
 	case "upload":
 		name = fmt.Sprintf("%s, upload %d", row.Function, row.Upload)
 	case "revision":

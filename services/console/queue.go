@@ -1,14 +1,18 @@
 package console
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"matchmaker.dev/pkg/client"
 )
+
+// maxGroups is how many parties and regions are told apart.
+const maxGroups = 24
 
 // queuePage is a queue: the tickets in it, and how long tickets waited.
 type queuePage struct {
@@ -20,16 +24,33 @@ type queuePage struct {
 	Attribute  string
 	Oldest     []client.WaitingTicket
 	Total      int64
-	// Sampled is how many of the waiting tickets the pictures are of: the oldest.
+	// Sampled is how many of the waiting tickets are looked at.
 	Sampled  int
 	Ages     *plot
 	Values   *plot
-	Parties  *plot
 	Matches  *plot
 	WaitPlot *plot
 	WhatIf   *whatIf
 	// Parts are the matches of each region, and of each size of the largest party.
 	Parts []queuePart
+	// Groups are the tickets that wait, by region and party. The pictures are of one of them, Of, or else of All.
+	Groups  []waitingGroup
+	Of, All string
+}
+
+// waitingGroup is some of the tickets that wait. The pictures are of the chosen one.
+type waitingGroup struct {
+	choice
+	By            string
+	Tickets       int
+	Waited, Value *valueRange
+	ages, values  []float64
+}
+
+// valueRange is where most of some values are.
+type valueRange struct {
+	P10, P50, P90 float64
+	Span          span
 }
 
 type queuePart struct {
@@ -74,17 +95,28 @@ func loadQueue(ctx context.Context, v *view) (any, error) {
 	if q.WhatIf, err = loadWhatIf(ctx, v, q.Configs); v.note("No config can be tried", err) != nil {
 		return nil, err
 	}
-	page, err := remember(ctx, v, "waiting "+name, 4*time.Second,
-		func(ctx context.Context, api *client.Client) (*client.WaitingPage, error) {
-			return api.GetWaitingTickets(ctx, client.WaitingQuery{Queue: name, NoQueue: name == "", Limit: 200})
-		})
+	page, err := v.waiting(ctx, name, false)
+	some := page
+	if err == nil && page.Total > int64(len(page.Tickets)) {
+		some, err = v.waiting(ctx, name, true)
+	}
 	if err := v.note("Who waits is not known", err); err != nil {
 		return nil, err
 	}
-	if page != nil {
-		q.sample(v, page)
+	if some != nil {
+		q.Oldest, q.Total = page.Tickets[:min(len(page.Tickets), 25)], page.Total
+		q.sample(v, some.Tickets)
 	}
 	return q, q.divide(ctx, v, since)
+}
+
+// waiting reads the oldest tickets of a queue, or as many of all.
+func (v *view) waiting(ctx context.Context, queue string, sample bool) (*client.WaitingPage, error) {
+	return remember(ctx, v, fmt.Sprint("waiting ", sample, queue), 4*time.Second,
+		func(ctx context.Context, api *client.Client) (*client.WaitingPage, error) {
+			return api.GetWaitingTickets(ctx,
+				client.WaitingQuery{Queue: queue, NoQueue: queue == "", Limit: 200, Sample: sample})
+		})
 }
 
 // divide adds the matches by region and party.
@@ -106,20 +138,10 @@ func (q *queuePage) divide(ctx context.Context, v *view, since time.Time) error 
 	return nil
 }
 
-// sample draws the waiting tickets.
-func (q *queuePage) sample(v *view, page *client.WaitingPage) {
-	q.Total, q.Sampled = page.Total, len(page.Tickets)
-	q.Oldest = page.Tickets[:min(len(page.Tickets), 25)]
+// sample draws the waiting tickets: all, or some of them, by what is chosen.
+func (q *queuePage) sample(v *view, tickets []client.WaitingTicket) {
 	names := map[string]bool{}
-	var ages []float64
-	sizes := make([]bar, 6)
-	for i := range sizes {
-		sizes[i].Name = strconv.Itoa(i + 1)
-	}
-	sizes[5].Name = "6+"
-	for _, t := range page.Tickets {
-		ages = append(ages, t.Waited)
-		sizes[min(max(len(t.Players), 1), 6)-1].Value++
+	for _, t := range tickets {
 		for name := range t.Attributes {
 			names[name] = true
 		}
@@ -131,13 +153,59 @@ func (q *queuePage) sample(v *view, page *client.WaitingPage) {
 		q.Attribute = "skill"
 	}
 	q.Attributes = v.choices("queue", "attribute", q.Attribute, options...)
-	var values []float64
-	for _, t := range page.Tickets {
-		if value, ok := t.Attributes[q.Attribute]; ok {
+	q.group(v, tickets)
+	ages, values := valuesOf(tickets, q.Attribute)
+	for _, g := range q.Groups {
+		if g.Chosen {
+			ages, values, q.Of = g.ages, g.values, g.By+" "+g.Name
+		}
+	}
+	q.Sampled, q.All = len(tickets), v.choices("queue", "of", "", "")[0].Href
+	q.Ages = histogram("For how long they have waited", ages, seconds)
+	q.Values = histogram("Their "+q.Attribute, values, number1)
+}
+
+// group divides tickets by region and by party.
+func (q *queuePage) group(v *view, tickets []client.WaitingTicket) {
+	groups := map[[2]string][]client.WaitingTicket{}
+	for _, t := range tickets {
+		party := client.MatchReportRow{Party: min(max(len(t.Players), 1), 6)}
+		for _, key := range [][2]string{{"region", cmp.Or(t.Region, "unknown")}, {"party", nameOf("party", party)}} {
+			groups[key] = append(groups[key], t)
+		}
+	}
+	ages, values := valuesOf(tickets, q.Attribute)
+	for key, some := range groups {
+		g := waitingGroup{choice: v.choices("queue", "of", v.QueryParam("of"), key[0]+" "+key[1])[0], By: key[0]}
+		g.Name, g.Tickets = key[1], len(some)
+		g.ages, g.values = valuesOf(some, q.Attribute)
+		g.Waited, g.Value = rangeIn(g.ages, ages), rangeIn(g.values, values)
+		q.Groups = append(q.Groups, g)
+	}
+	slices.SortFunc(q.Groups, func(a, b waitingGroup) int {
+		return cmp.Or(cmp.Compare(a.By, b.By), cmp.Compare(a.Name, b.Name))
+	})
+	q.Groups = q.Groups[:min(len(q.Groups), maxGroups)]
+}
+
+// valuesOf are for how long tickets have waited, and the values of those that have an attribute, in order.
+func valuesOf(tickets []client.WaitingTicket, attribute string) (ages, values []float64) {
+	for _, t := range tickets {
+		ages = append(ages, t.Waited)
+		if value, has := t.Attributes[attribute]; has {
 			values = append(values, value)
 		}
 	}
-	q.Ages = histogram("For how long they have waited", ages, seconds)
-	q.Values = histogram("Their "+q.Attribute, values, number1)
-	q.Parties = barPlot("Tickets by number of players", number1, sizes)
+	slices.Sort(ages)
+	slices.Sort(values)
+	return ages, values
+}
+
+// rangeIn is where sorted values are among all; nil if there is none.
+func rangeIn(values, all []float64) *valueRange {
+	if len(values) == 0 {
+		return nil
+	}
+	at := func(share float64) float64 { return values[int(share*float64(len(values)-1))] }
+	return &valueRange{at(0.1), at(0.5), at(0.9), spanOf(at(0.1), at(0.5), at(0.9), all[0], all[len(all)-1])}
 }

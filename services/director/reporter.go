@@ -35,6 +35,9 @@ func attachMeasures(c *state.Claim, asked *pb.Report) {
 	}
 	p.Measures = nil
 	c.Parties = m.GetParties()
+	if len(asked.GetAttributes()) > 0 {
+		c.Values, c.Valued = m.GetValues(), asked.GetAttributes()[0]
+	}
 	for _, one := range m.GetOwn() {
 		c.Measures = append(c.Measures, &pb.EventMeasure{Name: one.GetName(), Value: one.GetValue()})
 	}
@@ -54,6 +57,7 @@ type reporter struct {
 	mu    sync.Mutex
 	spans []*spanBooks
 	match report.Match // used again and again
+	ranks report.Ranks
 }
 
 // spanBooks are the books with slots of one length.
@@ -120,6 +124,7 @@ func (r *reporter) add(now time.Time, c *state.Claim) {
 	for _, one := range c.Measures {
 		m.Values = append(m.Values, report.Value{Kind: report.Measure, Name: one.GetName(), Value: one.GetValue()})
 	}
+	r.ranks.Divide(m, c.Valued, c.Values)
 	for _, s := range r.spans {
 		b := s.book(s.SlotOf(now))
 		b.Add(m)
@@ -257,6 +262,7 @@ func (r *reporter) load(ctx context.Context, s *spanBooks, b *reportBook) error 
 	defer r.mu.Unlock()
 	if before := stored[b.Slot]; before != nil {
 		b.Merge(before)
+		r.ranks.Seed(before)
 	}
 	b.loaded = true
 	return nil

@@ -20,6 +20,7 @@ func measuredPairs(r *pb.RunRequest, tickets []string, part func(...*pb.Proposal
 			p.Measures = &pb.Measures{Own: []*pb.Measure{{Name: "fun", Value: 0.5}}, Parties: []uint32{1, 3}}
 			p.Players = 4
 			for i := range r.GetReport().GetAttributes() {
+				p.Measures.Values = []float32{1000, 2000}
 				p.Measures.Attributes = append(p.Measures.Attributes,
 					&pb.AttributeMeasure{Attribute: uint32(i), Spread: 40, Gap: proto.Float64(10)})
 			}
@@ -56,7 +57,7 @@ func (w *world) reported() report.Row {
 	slot := report.SlotOf(w.store.Now())
 	found, _, err := w.store.Report(w.Context(), project, "", []int64{slot - 2, slot - 1, slot})
 	must(w, err)
-	t := &report.Table{By: report.Dimensions()}
+	t := &report.Table{By: slices.DeleteFunc(report.Dimensions(), func(by string) bool { return by == "decile" })}
 	for _, one := range found {
 		t.Add(0, one)
 	}
@@ -64,6 +65,22 @@ func (w *world) reported() report.Row {
 		return rows[len(rows)-1]
 	}
 	return report.Row{}
+}
+
+// strongest is how many tickets of the last decile the report of now has.
+func (w *world) strongest() int64 {
+	w.Helper()
+	slot := report.SlotOf(w.store.Now())
+	found, _, err := w.store.Report(w.Context(), project, "", []int64{slot - 1, slot})
+	must(w, err)
+	t := &report.Table{By: []string{"decile"}}
+	for _, one := range found {
+		t.Add(0, one)
+	}
+	if rows := t.Rows(); len(rows) > 0 && rows[len(rows)-1].Decile == 10 {
+		return rows[len(rows)-1].Tickets
+	}
+	return 0
 }
 
 // spanMatches is how many matches the stored reports of each span have now.
@@ -127,11 +144,17 @@ func TestLeaderTellsHowGoodMatchesAre(t *testing.T) {
 		kinds["wait"] > patience.Seconds() || len(kinds) != 4 {
 		t.Errorf("it has %v", kinds)
 	}
+	w.results(w.enter(38)...)
 	stop()
+	if n := w.strongest(); n != 11 { // twenty have no decile but the last
+		t.Errorf("the last decile has %d tickets", n)
+	}
 	w.director("b", times())
 	w.results(w.enter(2)...)
-	w.until("the next leader adds to it", func() bool { return w.reported().Matches == 2 })
-	w.until("reports of hours and days have both", func() bool { return slices.Equal(w.spanMatches(), []int64{2, 2, 2}) })
+	w.until("the next leader adds to it", func() bool { return w.reported().Matches == 21 })
+	w.until("hours and days have all", func() bool { return slices.Equal(w.spanMatches(), []int64{21, 21, 21}) })
+	w.results(w.enter(2)...)
+	w.until("it goes on with the deciles", func() bool { return w.strongest() == 12 })
 }
 
 // The outcome that the event of a result tells is in the report, once, however often the publisher begins anew.

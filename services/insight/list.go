@@ -18,6 +18,7 @@ import (
 	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/edge/response"
 	"matchmaker.dev/services/internal/edge/web"
+	"matchmaker.dev/services/internal/match/definition"
 	"matchmaker.dev/services/internal/match/pool"
 	"matchmaker.dev/services/internal/state"
 )
@@ -65,9 +66,13 @@ func (s *service) waiting(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	settings, err := s.Store.Settings(ctx, project)
+	if err != nil {
+		return err
+	}
 	for _, t := range tickets {
 		if t != nil && !t.Matched && t.Assignment == nil { // others do not wait any more
-			answer.Tickets = append(answer.Tickets, s.shown(t.Body))
+			answer.Tickets = append(answer.Tickets, s.shown(t.Body, settings))
 		}
 	}
 	if listed.GetMore() && len(ids) > 0 {
@@ -77,10 +82,11 @@ func (s *service) waiting(c echo.Context) error {
 }
 
 // shown is what is shown of a ticket: not its properties.
-func (s *service) shown(t *pb.Ticket) response.WaitingTicket {
+func (s *service) shown(t *pb.Ticket, settings *pb.ProjectSettings) response.WaitingTicket {
 	return response.WaitingTicket{
 		ID: t.GetId(), Created: t.GetCreated(), Owner: t.GetOwner(), Players: playersOf(t), Queues: t.GetQueues(),
 		Waited:     max(0, s.Store.Now().Sub(time.UnixMilli(t.GetCreated())).Seconds()),
+		Region:     definition.RegionOf(settings, t),
 		Attributes: fields.Attributes(t.GetAttributeNames(), t.GetAttributeValues()),
 	}
 }

@@ -25,6 +25,7 @@ type listed struct {
 		Waited     float64
 		Players    []string
 		Queues     []string
+		Region     string
 		Attributes map[string]float64
 	}
 	Total int
@@ -121,6 +122,11 @@ func TestListHasThoseWhoWait(t *testing.T) {
 	if k := got.Tickets[0]; k.Waited < 3600 || strings.Join(k.Players, " ") != "dan eve" || k.Attributes["skill"] != 500 {
 		t.Errorf("%+v", k)
 	}
+	got = listed{}
+	w.read(t, "/tickets/waiting?limit=3&sample=true", http.StatusOK, &got)
+	if got.Total != 5 || got.Next != "" || len(got.Tickets) != 2 || got.Tickets[0].ID != ada || got.Tickets[1].ID != cyd {
+		t.Errorf("a sample, of which one is gone: %+v", got)
+	}
 	var queues response.QueueList
 	w.read(t, "/queues", http.StatusOK, &queues)
 	var counted []string
@@ -131,6 +137,46 @@ func TestListHasThoseWhoWait(t *testing.T) {
 	if text := w.text(t, "/tickets/waiting"); strings.Contains(text, "secret") || strings.Contains(text, "aGlkZGVu") {
 		t.Errorf("a list shows properties: %s", text)
 	}
+}
+
+// A ticket has the region of the least latency, which is not asked of properties that beacons do not set.
+func TestTicketsThatWaitHaveARegion(t *testing.T) {
+	w, index := startLists(t), pool.New()
+	w.putConfig(t, &pb.Config{Id: "ranked", Function: "duel"})
+	w.serve(t, "duel", index)
+	says := func(name, text string) map[string][]byte { return map[string][]byte{name: []byte(text)} }
+	party := func(all ...string) (players []*pb.Player) {
+		for i, text := range all {
+			players = append(players, &pb.Player{Id: fmt.Sprint(i), Properties: says("latency", text)})
+		}
+		return players
+	}
+	long := strings.Repeat("x", 65)
+	tickets := []*pb.Ticket{{Properties: says("latency", `{"us":90,"eu":20}`)}, {Properties: says("latency", `["eu"]`)}, {},
+		{Properties: says("latency", `{"`+long+`":1,"as":-1,"us":90}`)},
+		{Players: party(`{"us":30,"eu":20}`, `{"us":40,"eu":60,"as":1}`)}, {Players: party(`{"us":30}`, `{"eu":20}`)},
+		{AttributeNames: []string{"ping"}, AttributeValues: []float64{50}, Properties: says("proven", `{"eu":20}`)},
+		{AttributeNames: []string{"ping"}, AttributeValues: []float64{50}}}
+	for i, k := range tickets {
+		k.Owner = fmt.Sprint("player-", i)
+		w.wait(t, index, k)
+	}
+	regions := func() (all []string) {
+		var got listed
+		w.read(t, "/tickets/waiting", http.StatusOK, &got)
+		for _, k := range got.Tickets {
+			all = append(all, k.Region)
+		}
+		return all
+	}
+	expect(t, "by what players say", regions(), "eu", "", "", "us", "us", "", "", "")
+	must(t, w.store.PutSettings(t.Context(), "demo", &pb.ProjectSettings{
+		Attributes: []*pb.SetterRule{{Name: "ping", SetBy: definition.ByBeacon, Claim: "as"}},
+		Properties: []*pb.SetterRule{{Name: "proven", SetBy: definition.ByBeacon}}}, 0))
+	expect(t, "by what beacons prove", regions(), "", "", "", "", "", "", "eu", "")
+	must(t, w.store.PutSettings(t.Context(), "demo", &pb.ProjectSettings{
+		Attributes: []*pb.SetterRule{{Name: "ping", SetBy: definition.ByBeacon, Claim: "as"}}}, state.AnyRevision))
+	expect(t, "by attributes that beacons prove", regions(), "eu", "", "", "us", "us", "", "as", "as")
 }
 
 // Players invent names of queues: the ones that configs serve are told in any case.
@@ -169,6 +215,8 @@ func TestListsThatAreRefused(t *testing.T) {
 		"player=":                  {400, "query parameter player"},
 		"limit=201":                {400, "query parameter limit: a whole number from 1 to 200"},
 		"limit=x":                  {400, "query parameter limit"},
+		"sample=1":                 {400, "query parameter sample"},
+		"sample=true&after=1.a":    {400, "query parameter sample"},
 		"after=5":                  {400, "query parameter after"},
 		"after=x.y":                {400, "query parameter after"},
 		"minAge=-1":                {400, "query parameter minAge"},

@@ -22,7 +22,8 @@ const longestAge = 1e8 / 3
 
 // listing reads what a list is asked for. The function is empty if any that a runner has may be asked.
 func (s *service) listing(c echo.Context, configs map[string]*pb.Config) (*pb.RunRequest, error) {
-	values, err := web.Query(c, "player", "queue", "config", "pool", "filters", "minAge", "maxAge", "limit", "after")
+	values, err := web.Query(c, "player", "queue", "config", "pool", "filters", "minAge", "maxAge", "limit", "after",
+		"sample")
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +49,10 @@ func (s *service) listing(c echo.Context, configs map[string]*pb.Config) (*pb.Ru
 	if err != nil {
 		return nil, err
 	}
-	l.Limit = int32(limit)
+	l.Limit, l.Sample = int32(limit), values.Get("sample") == "true"
+	if values.Has("sample") && (!l.Sample || values.Has("after")) {
+		return nil, problem.New(problem.Invalid, "query parameter sample: true is expected, and no after")
+	}
 	if values.Get("after") != "" {
 		var ok bool
 		if l.AfterCreated, l.After, ok = parseListCursor(values.Get("after")); !ok {

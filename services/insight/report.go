@@ -89,6 +89,9 @@ func readReportQuery(c echo.Context, now time.Time) (*reportQuery, error) {
 				"queue,region", strings.Join(report.Dimensions(), ", "))
 		}
 	}
+	if slices.Contains(t.By, "decile") && (slices.Contains(t.By, "region") || slices.Contains(t.By, "party")) {
+		return nil, problem.New(problem.Invalid, "query parameter by: decile goes with neither region nor party")
+	}
 	t.Config = values.Get("config")
 	if values.Has("config") && (t.Config == "" || len(t.Config) > 255) {
 		return nil, problem.New(problem.Invalid, "query parameter config: an identifier of 1 to 255 bytes is expected")
@@ -147,8 +150,8 @@ func (q *reportQuery) answer(now time.Time) response.MatchReport {
 	for _, row := range q.table.Rows() {
 		one := response.MatchReportRow{
 			Config: row.Config, Revision: row.Revision, Function: row.Function, Upload: row.Upload, Queue: row.Queue,
-			Region: row.Region, Party: row.Party, Matches: row.Matches, Tickets: row.Tickets, Players: row.Players,
-			Measures: response.NewMeasures(row.Distributions), Outcomes: outcomesOf(&row),
+			Region: row.Region, Party: row.Party, Decile: row.Decile, Matches: row.Matches, Tickets: row.Tickets,
+			Players: row.Players, Measures: response.NewMeasures(row.Distributions), Outcomes: outcomesOf(&row),
 		}
 		if row.Slot > 0 {
 			one.Slot = formatTime(row.Slot * slot)

@@ -101,6 +101,7 @@ func TestReportAddsSlotsUp(t *testing.T) {
 	if diff := cmp.Diff(want, r.Outcomes); diff != "" {
 		t.Error(diff)
 	}
+	w.read(t, "/matches/report?by=party,decile", http.StatusBadRequest, new(struct{}))
 	w.token = w.mint(t, issuer.Claims{Kind: auth.Developer, Subject: "s", Project: "other", Role: "Support"})
 	res := w.get(t, "/matches/report")
 	if res.StatusCode != http.StatusForbidden {
@@ -153,7 +154,7 @@ func TestReportNamesWhatIsWrong(t *testing.T) {
 	for query, want := range map[string]string{
 		"since=yesterday":   "query parameter since: a time is expected",
 		"until=1":           "query parameter until: a time is expected",
-		"by=queue,moon":     "query parameter by: config, revision, function, upload, queue, region, party, slot are",
+		"by=queue,moon":     "query parameter by: config, revision, function, upload, queue, region, party, decile, slot are",
 		"by=":               "query parameter by: ",
 		"config=":           "query parameter config: an identifier",
 		"minRevision=0":     "query parameter minRevision: a whole number from 1 on",

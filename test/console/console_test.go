@@ -5,8 +5,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"math"
 	"net/http"
 	"net/url"
@@ -188,7 +190,7 @@ func (w *world) shown(t *testing.T) map[string]string {
 		_, err := w.create(ctx, fmt.Sprint("guest-", i), "ranked", 1500+math.Round(500*math.Sin(float64(i*i))))
 		must(t, err)
 	}
-	at := w.URL + "/console/" + project
+	at, none := w.URL+"/console/"+project, w.URL+"/console/empty" // a project in which nothing is
 	ranked, err := w.studio.GetConfig(ctx, "ranked")
 	must(t, err)
 	tried, err := w.studio.TryConfig(ctx, "ranked", bytes.Replace(ranked.JSON, []byte(`"window":100`),
@@ -202,9 +204,12 @@ func (w *world) shown(t *testing.T) map[string]string {
 		"now": at + "/now", "queue": at + "/queue?queue=ranked", "ticket": at + "/ticket?id=" + w.elder,
 		"player": at + "/player?id=grandmaster", "match": at + "/match?id=" + found, "configs": at + "/configs",
 		"config": at + "/config?id=ranked", "edit": at + "/config?id=ranked&edit=true", "functions": at + "/functions",
-		"function": at + "/function?name=duel", "fleets": at + "/fleets?range=15m", "quality": at + "/quality",
+		"function": at + "/function?name=duel", "fleets": at + "/fleets?range=15m", "quality": at + "/quality", "deciles": at + "/quality?by=decile&queue=ranked",
 		"audit": at + "/audit", "quarter": at + "/queue?queue=ranked&range=90d", "month": at + "/now?range=30d",
-		"search": at + "/search?q=ran",
+		"search": at + "/search?q=ran", "no queues": none + "/now", "no queue": none + "/queue?queue=x",
+		"no player": none + "/player?id=x", "no configs": none + "/configs", "no functions": none + "/functions",
+		"no fleets": none + "/fleets", "no quality": none + "/quality?by=decile", "no changes": none + "/audit",
+		"no result": none + "/search?q=x", "no party": at + "/queue?queue=ranked&of=party+1+player",
 	}
 }
 
@@ -264,6 +269,9 @@ func (b *browser) tryPages(t *testing.T, pages map[string]string) {
 		{"huge", 3840, 2160, "dark"}} {
 		b.as(t, l)
 		for name, address := range pages {
+			if none := strings.HasPrefix(name, "no "); none && (l.name == "dark" || l.name == "huge") {
+				continue // they are like the others
+			}
 			b.goTo(t, address)
 			b.run(t, chromedp.WaitVisible("main h1"))
 			var wide bool
@@ -274,7 +282,7 @@ func (b *browser) tryPages(t *testing.T, pages map[string]string) {
 			if l.name != "huge" {
 				b.runAxe(t, name+", "+l.name, string(script))
 			}
-			if *pictures != "" && name != "month" && name != "quarter" { // they are like an hour's
+			if *pictures != "" && name != "month" && name != "quarter" && !strings.HasPrefix(name, "no ") {
 				var png []byte
 				b.run(t, chromedp.FullScreenshot(&png, 100))
 				must(t, os.WriteFile(filepath.Join(*pictures, name+"-"+l.name+".png"), png, 0o600))
@@ -303,7 +311,16 @@ func (b *browser) tryActions(t *testing.T, w *world) {
 	at := w.URL + "/console/" + project
 	b.goTo(t, at+"/now")
 	b.sees(t, "Live")
-	b.run(t, chromedp.SendKeys(".find input", "grandmaster\r")) // from a name to the reason, in three clicks
+	b.run(t, emulation.SetTimezoneOverride("Asia/Tokyo"))
+	b.goTo(t, at+"/audit")
+	b.until(t, `[...document.querySelectorAll('time')].some(e => e.textContent.includes(
+		new Date(e.dateTime).toLocaleTimeString('en-GB', { timeZone: 'Asia/Tokyo' })))`, "times are in the viewer's zone")
+	b.run(t, chromedp.KeyEvent(kb.Tab))
+	b.until(t, "document.activeElement.className === 'skip'", "the first key leads to the content")
+	b.run(t, chromedp.KeyEvent("/"))
+	b.until(t, "document.activeElement.name === 'q'", "the key / leads to the search")
+	b.run(t, chromedp.Evaluate("document.activeElement.value = ''", nil), // the browser's debugger types what the page prevents
+		chromedp.SendKeys(".find input", "grandmaster\r")) // from a name to the reason, in three clicks
 	b.sees(t, "Player grandmaster")
 	b.press(t, "Why?")
 	b.sees(t, "Why it waits")
@@ -387,6 +404,13 @@ func (b *browser) tryActions(t *testing.T, w *world) {
 		chromedp.SetUploadFiles("[type=file]", []string{file}))
 	b.press(t, "Upload …")
 	b.sees(t, "The file was uploaded.")
+	b.sees(t, "Upload a new version")
+	for text, want := range map[string]string{"": "empty", "no archive": "archive"} { // a file that is dropped is refused
+		b.run(t, chromedp.Evaluate(`{ const files = new DataTransfer()
+			files.items.add(new File([`+quote(t, text)+`], 'arena.zip'))
+			document.querySelector('.drop').dispatchEvent(new DragEvent('drop', {bubbles: true, dataTransfer: files})) }`, nil))
+		b.until(t, "document.querySelector('.said').textContent.includes('"+want+"')", "it says that the file is "+want)
+	}
 	b.press(t, "Delete this function …")
 	b.sees(t, "Delete the function arena?")
 	b.press(t, "Delete it")
@@ -432,6 +456,7 @@ func tryLogins(t *testing.T, w *world) {
 	b.press(t, "Delete this config …")
 	b.press(t, "Delete it")
 	b.sees(t, "Your role may not do this")
+	tryRefusals(t, w, s.URL)
 	b.goTo(t, s.URL+"/console/"+project+"/now")
 	b.sees(t, "Live")
 	must(t, s.Stop()) // the connection is lost, and comes back
@@ -458,6 +483,44 @@ func tryLogins(t *testing.T, w *world) {
 	must(t, res.Body.Close())
 	if res.StatusCode != http.StatusForbidden {
 		t.Errorf("a form without a token: %d", res.StatusCode)
+	}
+}
+
+// tryRefusals does each action as Support, who may do none: it says so, and changes nothing.
+func tryRefusals(t *testing.T, w *world, console string) {
+	v := w.signIn(t, console, "sam")
+	_, token, _ := strings.Cut(v.get(t, "/configs"), `name="csrf" value="`)
+	token, _, _ = strings.Cut(token, `"`)
+	post := func(method, page string, form url.Values) {
+		r, err := http.NewRequestWithContext(t.Context(), method, v.base+page, strings.NewReader(form.Encode()))
+		must(t, err)
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("X-CSRF-Token", token)
+		res, err := v.Do(r)
+		must(t, err)
+		text, err := io.ReadAll(res.Body)
+		must(t, errors.Join(err, res.Body.Close()))
+		if res.StatusCode != http.StatusForbidden || !strings.Contains(string(text), "role") {
+			t.Errorf("%s %s %v: %s %.500s", method, page, form, res.Status, text)
+		}
+	}
+	before, err := w.studio.ListConfigs(t.Context())
+	must(t, err)
+	for page, actions := range map[string][]string{"/config": {"put", "try", "rollback", "delete"}, "/queue": {"try"},
+		"/function": {"rollback", "shadow", "endshadow", "canary", "endcanary", "promote", "delete"}} {
+		for _, do := range actions {
+			post(http.MethodPost, page, url.Values{"csrf": {token}, "confirm": {"yes"}, "do": {do}, "id": {"ranked"},
+				"text": {`{"matchmaking":{"targetFunction":{"name":"duel"}}}`}, "etag": {before[0].ETag}, "version": {"1"},
+				"name": {"duel"}, "config": {"ranked"}, "setting": {"window"}, "value": {"50"}})
+		}
+	}
+	post(http.MethodPut, "/function?name=duel", url.Values{"file": {"x"}})
+	after, err := w.studio.ListConfigs(t.Context())
+	must(t, err)
+	changes, err := w.studio.ListChanges(t.Context(), client.ChangeQuery{By: "sam"})
+	must(t, err)
+	if !slices.Equal(before, after) || len(changes.Changes) > 0 {
+		t.Errorf("%+v, before %+v, and the changes %+v", after, before, changes)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
 	"github.com/lestrrat-go/jwx/v3/jwa"
 	"github.com/lestrrat-go/jwx/v3/jwk"
 	"github.com/lestrrat-go/jwx/v3/jws"
@@ -90,5 +91,11 @@ func tryProvider(t *testing.T, w *world) {
 	b.press(t, "I am Olga")
 	b.sees(t, "Audit")
 	b.sees(t, "Sign out")
+	b.goTo(t, s.URL+"/console/"+project+"/config?new=true") // what is done has the viewer as its author
+	b.run(t, chromedp.SendKeys("#id", "olgas"), chromedp.Submit(".editor"))
+	b.press(t, "Put it")
+	b.sees(t, "Stored as")
+	b.goTo(t, s.URL+"/console/"+project+"/audit?by=olga")
+	b.until(t, `/olga.*config.*olgas/s.test(document.querySelector('tbody tr').textContent)`, "the author is in the audit")
 	b.check(t)
 }

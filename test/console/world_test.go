@@ -35,6 +35,7 @@ type world struct {
 	studio, lobby *client.Client
 	random        *rand.Rand
 	elder         string // a ticket that waits
+	ranks         report.Ranks
 }
 
 func must(t *testing.T, err error) {
@@ -130,11 +131,15 @@ func (w *world) match(slot int64, crowd float64, last int64) *report.Match {
 	if w.random.IntN(3) == 0 {
 		m.Key.Config, m.Key.Queue, m.Key.Function, m.Key.Upload, seats, m.Players = "casual", "casual", "rules", 1, 4, 4
 	}
+	var skills []float32
 	for range seats {
-		m.Waits = append(m.Waits, scarce*w.random.ExpFloat64()*5*float64(seats))
+		far := w.random.NormFloat64()
+		skills = append(skills, float32(1500+350*far))
+		m.Waits = append(m.Waits, scarce*w.random.ExpFloat64()*5*float64(seats)*(0.7+far*far/2))
 	}
 	m.Values = []report.Value{{Kind: report.Spread, Name: "skill", Value: scarce * math.Abs(w.random.NormFloat64()) * 70},
 		{Kind: report.Gap, Name: "skill", Value: scarce * math.Abs(w.random.NormFloat64()) * 35}}
+	w.ranks.Divide(m, "skill", skills)
 	return m
 }
 
@@ -221,8 +226,12 @@ func another(path string) (io.Reader, error) {
 }
 
 func (w *world) create(ctx context.Context, player, queue string, skill float64, more ...string) (string, error) {
+	near, far := "eu", "us"
+	if len(player)%3 == 0 {
+		near, far = far, near
+	}
 	properties, err := client.Values{"roles": []string{[]string{"tank", "healer", "damage"}[len(player)%3]},
-		"latency": map[string]float64{"eu": 15 + math.Round(math.Mod(skill, 60)), "us": 90 + math.Round(math.Mod(skill, 70))},
+		"latency": map[string]float64{near: 15 + math.Round(math.Mod(skill, 60)), far: 90 + math.Round(math.Mod(skill, 70))},
 	}.Properties()
 	if err != nil {
 		return "", err

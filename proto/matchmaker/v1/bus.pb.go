@@ -704,7 +704,9 @@ type Listing struct {
 	// queues is how many queues are counted at most: served ones, and then those with the most tickets. 0 counts none.
 	Queues int32 `protobuf:"varint,7,opt,name=queues,proto3" json:"queues,omitempty"`
 	// served are queues that are counted before others, whose names players may have invented.
-	Served        []string `protobuf:"bytes,8,rep,name=served,proto3" json:"served,omitempty"`
+	Served []string `protobuf:"bytes,8,rep,name=served,proto3" json:"served,omitempty"`
+	// sample lists as many of all that are selected, evenly, instead of the oldest ones.
+	Sample        bool `protobuf:"varint,9,opt,name=sample,proto3" json:"sample,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -793,6 +795,13 @@ func (x *Listing) GetServed() []string {
 		return x.Served
 	}
 	return nil
+}
+
+func (x *Listing) GetSample() bool {
+	if x != nil {
+		return x.Sample
+	}
+	return false
 }
 
 // Listed is the answer to a Listing.
@@ -2628,7 +2637,7 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x04runs\x18\b \x01(\x03R\x04runs\x12\x14\n" +
 	"\x05waits\x18\t \x03(\x01R\x05waits\x121\n" +
 	"\x06report\x18\n" +
-	" \x01(\v2\x19.matchmaker.v1.ReportSlotR\x06report\"\xf4\x01\n" +
+	" \x01(\v2\x19.matchmaker.v1.ReportSlotR\x06report\"\x8c\x02\n" +
 	"\aListing\x12/\n" +
 	"\afilters\x18\x01 \x03(\v2\x15.matchmaker.v1.FilterR\afilters\x12\x16\n" +
 	"\x06player\x18\x02 \x01(\tR\x06player\x12\x1f\n" +
@@ -2638,7 +2647,8 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x05after\x18\x05 \x01(\tR\x05after\x12#\n" +
 	"\rafter_created\x18\x06 \x01(\x03R\fafterCreated\x12\x16\n" +
 	"\x06queues\x18\a \x01(\x05R\x06queues\x12\x16\n" +
-	"\x06served\x18\b \x03(\tR\x06served\"\xa2\x01\n" +
+	"\x06served\x18\b \x03(\tR\x06served\x12\x16\n" +
+	"\x06sample\x18\t \x01(\bR\x06sample\"\xa2\x01\n" +
 	"\x06Listed\x12\x18\n" +
 	"\atickets\x18\x01 \x03(\tR\atickets\x12!\n" +
 	"\flast_created\x18\x04 \x01(\x03R\vlastCreated\x12\x14\n" +

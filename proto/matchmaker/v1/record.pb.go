@@ -1887,7 +1887,10 @@ type Measures struct {
 	// attributes are the attributes of the config's report that two tickets or more have.
 	Attributes []*AttributeMeasure `protobuf:"bytes,2,rep,name=attributes,proto3" json:"attributes,omitempty"`
 	// parties is how many players each ticket has, in the order of the teams; absent if not asked for, or each has one.
-	Parties       []uint32 `protobuf:"varint,3,rep,packed,name=parties,proto3" json:"parties,omitempty"`
+	Parties []uint32 `protobuf:"varint,3,rep,packed,name=parties,proto3" json:"parties,omitempty"`
+	// values are of the first attribute of the report, of each ticket in that order, NaN where it has none; absent without
+	// attributes.
+	Values        []float32 `protobuf:"fixed32,4,rep,packed,name=values,proto3" json:"values,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1939,6 +1942,13 @@ func (x *Measures) GetAttributes() []*AttributeMeasure {
 func (x *Measures) GetParties() []uint32 {
 	if x != nil {
 		return x.Parties
+	}
+	return nil
+}
+
+func (x *Measures) GetValues() []float32 {
+	if x != nil {
+		return x.Values
 	}
 	return nil
 }
@@ -4309,7 +4319,9 @@ type ReportSlot struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Series []*ReportSeries        `protobuf:"bytes,1,rep,name=series,proto3" json:"series,omitempty"`
 	// left_out is how many matches are in no series, or not with all of their measures, because there was no room.
-	LeftOut       int64 `protobuf:"varint,2,opt,name=left_out,json=leftOut,proto3" json:"left_out,omitempty"`
+	LeftOut int64 `protobuf:"varint,2,opt,name=left_out,json=leftOut,proto3" json:"left_out,omitempty"`
+	// deciles are the same matches once for each decile of their tickets; without regions and parties.
+	Deciles       *ReportSlot `protobuf:"bytes,3,opt,name=deciles,proto3" json:"deciles,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4358,6 +4370,13 @@ func (x *ReportSlot) GetLeftOut() int64 {
 	return 0
 }
 
+func (x *ReportSlot) GetDeciles() *ReportSlot {
+	if x != nil {
+		return x.Deciles
+	}
+	return nil
+}
+
 // ReportSeries are the matches of one config, as far as they have all of this in common.
 type ReportSeries struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
@@ -4379,6 +4398,8 @@ type ReportSeries struct {
 	ResultPlayers int64         `protobuf:"varint,13,opt,name=result_players,json=resultPlayers,proto3" json:"result_players,omitempty"`
 	Left          int64         `protobuf:"varint,14,opt,name=left,proto3" json:"left,omitempty"`
 	Odds          []*RatingOdds `protobuf:"bytes,15,rep,name=odds,proto3" json:"odds,omitempty"`
+	// decile of the tickets, from 1 to 10; 0 outside of ReportSlot.deciles.
+	Decile int32 `protobuf:"varint,16,opt,name=decile,proto3" json:"decile,omitempty"`
 	// canary is RunPart.canary of the runs that made the matches; 0 if the function had no canary.
 	Canary        int64 `protobuf:"varint,60,opt,name=canary,proto3" json:"canary,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -4518,6 +4539,13 @@ func (x *ReportSeries) GetOdds() []*RatingOdds {
 		return x.Odds
 	}
 	return nil
+}
+
+func (x *ReportSeries) GetDecile() int32 {
+	if x != nil {
+		return x.Decile
+	}
+	return 0
 }
 
 func (x *ReportSeries) GetCanary() int64 {
@@ -4922,13 +4950,14 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\bmeasures\x18\r \x01(\v2\x17.matchmaker.v1.MeasuresR\bmeasures\x1aC\n" +
 	"\x15TicketPropertiesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01\"\x8f\x01\n" +
+	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01\"\xa7\x01\n" +
 	"\bMeasures\x12(\n" +
 	"\x03own\x18\x01 \x03(\v2\x16.matchmaker.v1.MeasureR\x03own\x12?\n" +
 	"\n" +
 	"attributes\x18\x02 \x03(\v2\x1f.matchmaker.v1.AttributeMeasureR\n" +
 	"attributes\x12\x18\n" +
-	"\aparties\x18\x03 \x03(\rR\aparties\"3\n" +
+	"\aparties\x18\x03 \x03(\rR\aparties\x12\x16\n" +
+	"\x06values\x18\x04 \x03(\x02R\x06values\"3\n" +
 	"\aMeasure\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x01R\x05value\"g\n" +
@@ -5155,11 +5184,12 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x06action\x18\x03 \x01(\tR\x06action\x12\x0e\n" +
 	"\x02by\x18\x04 \x01(\tR\x02by\x12\x16\n" +
 	"\x06upload\x18\x05 \x01(\x03R\x06upload\x12\x16\n" +
-	"\x06detail\x18\x06 \x01(\tR\x06detail\"\\\n" +
+	"\x06detail\x18\x06 \x01(\tR\x06detail\"\x91\x01\n" +
 	"\n" +
 	"ReportSlot\x123\n" +
 	"\x06series\x18\x01 \x03(\v2\x1b.matchmaker.v1.ReportSeriesR\x06series\x12\x19\n" +
-	"\bleft_out\x18\x02 \x01(\x03R\aleftOut\"\xed\x03\n" +
+	"\bleft_out\x18\x02 \x01(\x03R\aleftOut\x123\n" +
+	"\adeciles\x18\x03 \x01(\v2\x19.matchmaker.v1.ReportSlotR\adeciles\"\x85\x04\n" +
 	"\fReportSeries\x12\x16\n" +
 	"\x06config\x18\x01 \x01(\tR\x06config\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x03R\brevision\x12\x1a\n" +
@@ -5177,6 +5207,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\x0eresult_players\x18\r \x01(\x03R\rresultPlayers\x12\x12\n" +
 	"\x04left\x18\x0e \x01(\x03R\x04left\x12-\n" +
 	"\x04odds\x18\x0f \x03(\v2\x19.matchmaker.v1.RatingOddsR\x04odds\x12\x16\n" +
+	"\x06decile\x18\x10 \x01(\x05R\x06decile\x12\x16\n" +
 	"\x06canary\x18< \x01(\x03R\x06canary\"\x80\x01\n" +
 	"\x12ReportDistribution\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
@@ -5318,14 +5349,15 @@ var file_matchmaker_v1_record_proto_depIdxs = []int32{
 	46, // 45: matchmaker.v1.Waits.classes:type_name -> matchmaker.v1.WaitClass
 	47, // 46: matchmaker.v1.WaitClass.seen:type_name -> matchmaker.v1.WaitEvidence
 	50, // 47: matchmaker.v1.ReportSlot.series:type_name -> matchmaker.v1.ReportSeries
-	51, // 48: matchmaker.v1.ReportSeries.distributions:type_name -> matchmaker.v1.ReportDistribution
-	58, // 49: matchmaker.v1.ReportSeries.odds:type_name -> matchmaker.v1.RatingOdds
-	6,  // 50: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
-	51, // [51:51] is the sub-list for method output_type
-	51, // [51:51] is the sub-list for method input_type
-	51, // [51:51] is the sub-list for extension type_name
-	51, // [51:51] is the sub-list for extension extendee
-	0,  // [0:51] is the sub-list for field type_name
+	49, // 48: matchmaker.v1.ReportSlot.deciles:type_name -> matchmaker.v1.ReportSlot
+	51, // 49: matchmaker.v1.ReportSeries.distributions:type_name -> matchmaker.v1.ReportDistribution
+	58, // 50: matchmaker.v1.ReportSeries.odds:type_name -> matchmaker.v1.RatingOdds
+	6,  // 51: matchmaker.v1.Config.PoolsEntry.value:type_name -> matchmaker.v1.Pool
+	52, // [52:52] is the sub-list for method output_type
+	52, // [52:52] is the sub-list for method input_type
+	52, // [52:52] is the sub-list for extension type_name
+	52, // [52:52] is the sub-list for extension extendee
+	0,  // [0:52] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_record_proto_init() }

@@ -270,7 +270,7 @@ func (s *service) getWaiting(w http.ResponseWriter, r *http.Request) {
 	}
 	if s.query.Get("after") == "" {
 		_, _ = io.WriteString(w, `{"tickets":[{"id":"t-1","created":5,"waited":62.5,"owner":"ada","players":["ada","bob"],
-			"queues":["quick"],"attributes":{"skill":1200,"level":3}}],"total":3,"next":"5.t-1"}`)
+			"queues":["quick"],"region":"eu","attributes":{"skill":1200,"level":3}}],"total":3,"next":"5.t-1"}`)
 		return
 	}
 	_, _ = io.WriteString(w, `{"tickets":[{"id":"t-2","created":6,"waited":2,"owner":"cyd","players":["cyd"],

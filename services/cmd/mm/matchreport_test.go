@@ -50,6 +50,10 @@ ALL  OF                   COUNT  MEDIAN  90 %  MEAN   COUNT BEFORE  MEDIAN BEFOR
 -    skill Brier              3                0.21
 `, note)
 	shell.on(service, "report", "-o", "json").expect(0, `"by": "party"`, note)
+	shell.on(service, "report", "--by", "decile").expect(0, "wait in seconds", note)
+	if by := service.reports[len(service.reports)-1].Get("by"); by != "decile" {
+		t.Errorf("it asked by %s", by)
+	}
 }
 
 func TestReportSinceAChange(t *testing.T) {

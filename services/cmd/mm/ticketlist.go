@@ -26,6 +26,7 @@ type ticketList struct {
 	MinAge  time.Duration    `help:"For how long they have waited at least."`
 	MaxAge  time.Duration    `help:"For how long they have waited at most."`
 	Limit   int              `default:"50" help:"How many to print; 0 for all."`
+	Sample  bool             `help:"As many of all that wait, evenly, instead of the oldest ones; 200 at most."`
 }
 
 // Validate is called by the parser.
@@ -73,7 +74,7 @@ func (r *attributeRange) UnmarshalText(text []byte) error {
 // ofPlayer reports whether the tickets of a player are asked for, also those with results.
 func (c ticketList) ofPlayer() bool {
 	return c.Player != "" && !c.Waiting && c.Queue == "" && !c.NoQueue && c.Config == "" && len(c.Between) == 0 &&
-		c.MinAge == 0 && c.MaxAge == 0
+		c.MinAge == 0 && c.MaxAge == 0 && !c.Sample
 }
 
 // Run prints the tickets.
@@ -92,7 +93,7 @@ func (c ticketList) Run(ctx context.Context, s *session) error {
 // listWaiting prints tickets that wait.
 func (c ticketList) listWaiting(ctx context.Context, s *session, api *client.Client) error {
 	q := client.WaitingQuery{Player: c.Player, Queue: c.Queue, NoQueue: c.NoQueue, Config: c.Config, Pool: c.Pool,
-		MinAge: c.MinAge, MaxAge: c.MaxAge}
+		MinAge: c.MinAge, MaxAge: c.MaxAge, Sample: c.Sample}
 	for _, one := range c.Between {
 		q.Filters = append(q.Filters, one.PoolFilter)
 	}
@@ -100,13 +101,13 @@ func (c ticketList) listWaiting(ctx context.Context, s *session, api *client.Cli
 	if err != nil {
 		return err
 	}
-	g := grid{head: []any{"ticket", "waited", "players", "queues", "attributes", "created", "owner"}, more: 2}
+	g := grid{head: []any{"ticket", "waited", "players", "queues", "region", "attributes", "created", "owner"}, more: 2}
 	for _, t := range all.Tickets {
 		var attributes []string
 		for _, name := range slices.Sorted(maps.Keys(t.Attributes)) {
 			attributes = append(attributes, name+"="+number(t.Attributes[name]))
 		}
-		g.add(t.ID, format.Number(t.Waited)+" s", strings.Join(t.Players, " "), strings.Join(t.Queues, " "),
+		g.add(t.ID, format.Number(t.Waited)+" s", strings.Join(t.Players, " "), strings.Join(t.Queues, " "), t.Region,
 			strings.Join(attributes, " "), formatTime(time.UnixMilli(t.Created)), t.Owner)
 	}
 	if len(all.Tickets) == 0 {

@@ -4,13 +4,14 @@ import "testing"
 
 func TestTicketListOfThoseWhoWait(t *testing.T) {
 	shell, service := newShell(t), newService(t)
-	const first = "t-1     62.5 s  ada bob  quick   level=3 skill=1200\n"
-	shell.on(service, "ticket", "list").expect(0, "TICKET  WAITED  PLAYERS  QUEUES  ATTRIBUTES\n"+first+
+	const first = "t-1     62.5 s  ada bob  quick   eu      level=3 skill=1200\n"
+	shell.on(service, "ticket", "list").expect(0, "TICKET  WAITED  PLAYERS  QUEUES  REGION  ATTRIBUTES\n"+first+
 		"t-2     2 s     cyd\n", "mm: 2 of 3 tickets")
 	shell.on(service, "ticket", "list", "--limit", "1", "--config", "ranked", "--pool", "new", "--player", "ada",
-		"--attribute", "skill=1000..2000", "--attribute", "level=3..", "--min-age", "1m").expect(0, first, "1 of 3")
+		"--attribute", "skill=1000..2000", "--attribute", "level=3..", "--min-age", "1m", "--sample").expect(0, first,
+		"1 of 3")
 	for name, want := range map[string]string{
-		"config": "ranked", "pool": "new", "player": "ada", "minAge": "60", "limit": "1", "after": "",
+		"config": "ranked", "pool": "new", "player": "ada", "minAge": "60", "limit": "1", "after": "", "sample": "true",
 		"filters": `[{"attribute":"skill","min":1000,"max":2000},{"attribute":"level","min":3}]`,
 	} {
 		if got := service.query.Get(name); got != want {

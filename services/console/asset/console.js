@@ -16,12 +16,13 @@ function localize(root) {
   }
 }
 
-// A page is not replaced under somebody who selects text, types, or chooses a file there.
+// A page is not replaced under somebody who selects text, types, chooses a file, or reads an answer there.
 function busy() {
   const selection = getSelection()
   const at = document.activeElement
   return (selection && !selection.isCollapsed && live.contains(selection.anchorNode)) ||
     (at && live.contains(at) && /^(INPUT|TEXTAREA|SELECT)$/.test(at.tagName)) ||
+    [...live.querySelectorAll('.said')].some(e => e.textContent) ||
     [...live.querySelectorAll('input:not([type=hidden], [type=range])')].some(i =>
       i.type === 'checkbox' ? i.checked : i.value !== i.defaultValue)
 }

@@ -37,6 +37,9 @@ type Claim struct {
 	Measures   []*pb.EventMeasure
 	Attributes []*pb.EventAttribute
 	Parties    []uint32
+	// Values has the attribute Valued of each ticket; used only in reports.
+	Values []float32
+	Valued string
 	// Canary marks matches of a canary upload; used only in reports.
 	Canary int64
 	// Assignments is nil when the match has a place, or its players are asked first. Otherwise it has the result of each

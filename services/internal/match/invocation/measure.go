@@ -12,10 +12,10 @@ import (
 // measured is of how many tickets attributes are read at a time: changes of the index wait meanwhile.
 const measured = 1024
 
-// Bytes of a measure in a part of an answer, about, beside its name, and of a ticket's number of players.
+// Bytes of a measure in a part of an answer, about, beside its name, and of a ticket's number of players and value.
 const (
 	measureSize = 24
-	partySize   = 3
+	ticketSize  = 7
 )
 
 // measurer says of proposals how good they are: what their function measured, and what the config's report asks for.
@@ -44,7 +44,7 @@ func (m *measurer) size(proposals, tickets int) int {
 	if m.report == nil {
 		return 0
 	}
-	return measureSize*len(m.report.GetAttributes())*proposals + partySize*tickets
+	return measureSize*len(m.report.GetAttributes())*proposals + ticketSize*tickets
 }
 
 // of returns the measures of proposal i, nil if there are none. It must be called for each proposal in order.
@@ -70,6 +70,9 @@ func (m *measurer) of(a *block.Answer, i int, own []block.Measure, s *pool.Selec
 	}
 	if m.at+len(tickets) > len(m.values[0]) {
 		m.read(max(measured, len(tickets)), s)
+	}
+	for _, v := range m.values[0][m.at : m.at+len(tickets)] {
+		all.Values = append(all.Values, float32(v))
 	}
 	for n := range m.values {
 		if one := differ(a, i, m.values[n][m.at:m.at+len(tickets)], s); one != nil {

@@ -114,6 +114,11 @@ func TestManyProposalsAreMeasured(t *testing.T) {
 		t.Fatal(len(all), err)
 	}
 	for i := 0; i < n; i += 2 {
+		values := all[float64(i)].GetMeasures().GetValues()
+		if len(values) != 2 || i != 2 && values[0] != float32(math.Sqrt(float64(i))) ||
+			i != 2 && values[1] != float32(math.Sqrt(float64(i+1))) || i == 2 && values[1] == values[1] {
+			t.Fatalf("the tickets of proposal %d have %v", i, values)
+		}
 		want := fmt.Sprintf("0:%v/none []", math.Sqrt(float64(i+1))-math.Sqrt(float64(i)))
 		if i == 2 {
 			want = "[]" // one of them is gone

@@ -31,8 +31,12 @@ func (v View) List(pools map[string]*pb.Pool, l *pb.Listing) *pb.Listed {
 	if l.GetPlayer() != "" {
 		v.keepPlayer(set, l.GetPlayer())
 	}
+	listed := &pb.Listed{Total: int64(set.size())}
+	if l.GetSample() {
+		v.thin(set, max(1, int(l.GetLimit())))
+	}
 	slots, more := v.oldest(set, l)
-	listed := &pb.Listed{Total: int64(set.size()), More: more}
+	listed.More = more
 	for _, slot := range slots {
 		listed.Tickets = append(listed.Tickets, v.ix.slots[slot].id)
 		listed.LastCreated = createdOf(v.ix.created.keys[slot])
@@ -41,6 +45,17 @@ func (v View) List(pools map[string]*pb.Pool, l *pb.Listing) *pb.Listed {
 		listed.Queues = v.countQueues(int(l.GetQueues()), l.GetServed())
 	}
 	return listed
+}
+
+// thin leaves so many of a set, or fewer, evenly.
+func (v View) thin(set bitset, limit int) {
+	all := set.appendTo(nil)
+	v.work.Count(len(all))
+	for i, slot := range all {
+		if i*limit%len(all) >= limit {
+			set.remove(slot)
+		}
+	}
 }
 
 // countQueues counts the tickets of up to so many queues, served ones first, and those without queues.

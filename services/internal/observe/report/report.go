@@ -30,6 +30,7 @@ const (
 	Wait    = "wait"    // of tickets, in seconds, until they were matched
 	Spread  = "spread"  // of an attribute: the greatest value less the least
 	Gap     = "gap"     // of an attribute: the greatest mean of a team less the least
+	Own     = "value"   // of an attribute, of the tickets of a decile
 	Measure = "measure" // what the function measured
 )
 
@@ -50,7 +51,7 @@ type Span struct {
 	bytes int
 }
 
-// Spans are the spans of which reports are kept, the shortest slots first: at most 18, 22 and 6 MiB.
+// Spans are the spans of which reports are kept, the shortest slots first: at most 23, 28 and 7 MiB.
 func Spans() []Span {
 	return []Span{
 		{"", SlotTime, Slots, slotBytes},
@@ -64,7 +65,12 @@ func (s Span) SlotOf(t time.Time) int64 { return t.UnixMilli() / s.Slot.Millisec
 
 // NewBook returns an empty book of a slot.
 func (s Span) NewBook(slot int64) *Book {
-	return &Book{Slot: slot, limit: s.bytes, series: map[Key]*series{}, byOwner: map[string]int{}}
+	book := func(bytes int) *Book {
+		return &Book{Slot: slot, limit: bytes, series: map[Key]*series{}, byOwner: map[string]int{}}
+	}
+	b := book(s.bytes)
+	b.deciles = book(s.bytes / 4)
+	return b
 }
 
 // SlotOf is the number of the slot of five minutes that a time is in.
@@ -81,6 +87,8 @@ type Key struct {
 	// Party is how many players the ticket has that waited, and of a match, how many its largest party has: from 1 to
 	// LargestParty, or 0 if unknown.
 	Party int
+	// Decile of the tickets, from 1 to 10; 0 outside of tables by decile.
+	Decile int
 	// Canary says when the step of the function's canary began, or the block of time, that the match is of, in Unix
 	// milliseconds; 0 without one. No table is divided by it.
 	Canary int64
@@ -103,6 +111,7 @@ type Match struct {
 	Waits   []float64
 	Parties []uint32
 	Values  []Value
+	deciles [deciles]*Match
 }
 
 // Value is something that is told of a match.
@@ -119,6 +128,7 @@ type Book struct {
 	leftOut int64
 	bytes   int
 	byOwner map[string]int // bytes of each config
+	deciles *Book          // of tickets by their decile; nil in itself
 }
 
 // series are matches with the same key.
@@ -134,7 +144,14 @@ type named struct{ kind, name string }
 // Add adds a match.
 func (b *Book) Add(m *Match) {
 	key, fits := m.Key, true
-	key.Party = Largest(m.Parties, len(m.Waits), m.Players)
+	if key.Decile == 0 {
+		key.Party = Largest(m.Parties, len(m.Waits), m.Players)
+	}
+	for _, one := range m.deciles {
+		if one != nil {
+			b.deciles.Add(one)
+		}
+	}
 	s := b.find(key)
 	if s == nil {
 		b.leftOut++
@@ -232,11 +249,14 @@ func (b *Book) use(config string, bytes int) bool {
 // Message is the book as it is stored.
 func (b *Book) Message() *pb.ReportSlot {
 	m := &pb.ReportSlot{LeftOut: b.leftOut}
+	if b.deciles != nil && len(b.deciles.series) > 0 {
+		m.Deciles = b.deciles.Message()
+	}
 	for key, s := range b.series {
 		one := &pb.ReportSeries{
 			Config: key.Config, Revision: key.Revision, Function: key.Function, Upload: key.Upload, Queue: key.Queue,
-			Region: key.Region, Party: int32(key.Party), Canary: key.Canary, Matches: s.matches, Tickets: s.tickets,
-			Players: s.players, Results: s.results, ResultPlayers: s.resultPlayers, Left: s.left,
+			Region: key.Region, Party: int32(key.Party), Decile: int32(key.Decile), Canary: key.Canary, Matches: s.matches,
+			Tickets: s.tickets, Players: s.players, Results: s.results, ResultPlayers: s.resultPlayers, Left: s.left,
 		}
 		for of, d := range s.distributions {
 			one.Distributions = append(one.Distributions, d.message(of))
@@ -252,6 +272,9 @@ func (b *Book) Message() *pb.ReportSlot {
 // Merge adds what was stored of the same slot.
 func (b *Book) Merge(m *pb.ReportSlot) {
 	b.leftOut += m.GetLeftOut()
+	if b.deciles != nil {
+		b.deciles.Merge(m.GetDeciles())
+	}
 	for _, one := range m.GetSeries() {
 		key := keyOf(one)
 		s := b.find(key)
@@ -290,5 +313,6 @@ func (s *series) merge(m *pb.ReportSeries, room func(bytes int) bool, bucket fun
 
 func keyOf(s *pb.ReportSeries) Key {
 	return Key{Config: s.GetConfig(), Revision: s.GetRevision(), Function: s.GetFunction(), Upload: s.GetUpload(),
-		Queue: s.GetQueue(), Region: s.GetRegion(), Party: int(s.GetParty()), Canary: s.GetCanary()}
+		Queue: s.GetQueue(), Region: s.GetRegion(), Party: int(s.GetParty()), Decile: int(s.GetDecile()),
+		Canary: s.GetCanary()}
 }

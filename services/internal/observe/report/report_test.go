@@ -279,3 +279,75 @@ func BenchmarkAdd(b *testing.B) {
 		book.Add(m)
 	}
 }
+
+// Tickets are divided by the latest ones of their queue, also by the next leader, and other tables have them once.
+func TestDeciles(t *testing.T) {
+	var ranks report.Ranks
+	random := rand.New(rand.NewPCG(1, 2))
+	book := report.Spans()[0].NewBook(1)
+	add := func(to *report.Book, values ...float32) {
+		m := match("q", float64(values[0]), float64(values[1]))
+		m.Key.Region, m.Key.Canary = []string{"eu", "us"}[random.IntN(2)], 7
+		m.Players, m.Parties = 4, []uint32{1, 3}
+		m.Values = []report.Value{{Kind: report.Spread, Name: "skill", Value: float64(values[1] - values[0])}}
+		ranks.Divide(m, "skill", values)
+		to.Add(m)
+	}
+	for range 1000 {
+		v := random.Float32() * 999
+		add(book, v, v+1)
+	}
+	add(book, float32(math.NaN()), 2000)
+	by := []string{"queue", "decile", "region", "party"}
+	got := rows(&report.Table{By: by}, book)
+	if len(got) != 10 {
+		t.Fatalf("%d rows: %+v", len(got), got)
+	}
+	tickets := int64(0)
+	for i, row := range got {
+		tickets += row.Tickets
+		wait, spread, own := row.Distributions[0], row.Distributions[1], row.Distributions[2]
+		if row.Decile != i+1 || row.Queue != "q" || row.Region != "" || row.Party != 0 || row.Tickets < 100 ||
+			math.Abs(wait.Mean-float64(i*100+50)) > 40 || own.Kind != report.Own || own.Name != "skill" ||
+			math.Abs(own.Mean-float64(i*100+50)) > 40 || spread.Count != row.Matches || row.Players < row.Tickets*3/2 {
+			t.Errorf("%+v", row)
+		}
+	}
+	if tickets != 1982 { // the first 19 are too few, and one has none
+		t.Errorf("%d tickets have a decile", tickets)
+	}
+	if all := rows(&report.Table{By: []string{"queue"}}, book); len(all) != 1 || all[0].Matches != 1001 ||
+		all[0].Tickets != 2002 {
+		t.Errorf("by queue: %+v", all)
+	}
+	// The next leader goes on.
+	next := report.Spans()[0].NewBook(1)
+	next.Merge(book.Message())
+	if again := rows(&report.Table{By: by}, next); fmt.Sprint(again) != fmt.Sprint(got) {
+		t.Errorf("%+v, want %+v", again, got)
+	}
+	ranks = report.Ranks{}
+	ranks.Seed(book.Message())
+	add(next, 10, 980)
+	again := rows(&report.Table{By: by}, next)
+	if again[0].Tickets != got[0].Tickets+1 || again[9].Tickets != got[9].Tickets+1 {
+		t.Errorf("%+v, want %+v and one in the first and the last", again, got)
+	}
+	// Without an attribute nothing is kept of deciles.
+	plain := report.Spans()[0].NewBook(1)
+	m := match("q", 1, 2)
+	ranks.Divide(m, "", nil)
+	plain.Add(m)
+	if plain.Message().GetDeciles() != nil {
+		t.Errorf("%v", plain.Message())
+	}
+	// Their part of a slot has a bound.
+	for i := range 20_000 {
+		m := match(fmt.Sprint("queue-", i%200), math.Exp(float64(i%300)/20), 1)
+		ranks.Divide(m, "skill", []float32{random.Float32(), 1})
+		plain.Add(m)
+	}
+	if size := proto.Size(plain.Message().GetDeciles()); size > 16<<10 || size < 4<<10 {
+		t.Errorf("deciles have %d bytes", size)
+	}
+}

@@ -16,7 +16,7 @@ const (
 
 // Dimensions are those by which a table can divide matches.
 func Dimensions() []string {
-	return []string{"config", "revision", "function", "upload", "queue", "region", "party", "slot"}
+	return []string{"config", "revision", "function", "upload", "queue", "region", "party", "decile", "slot"}
 }
 
 // Table adds slots up, divided by some dimensions.
@@ -56,6 +56,9 @@ type Distribution struct {
 func (t *Table) Add(number int64, slot *pb.ReportSlot) {
 	if t.rows == nil {
 		t.rows = map[Key]*series{}
+	}
+	if slices.Contains(t.By, "decile") {
+		slot = slot.GetDeciles()
 	}
 	t.leftOut += slot.GetLeftOut()
 	for _, one := range slot.GetSeries() {
@@ -104,6 +107,8 @@ func (t *Table) key(k Key, slot int64) (kept Key) {
 			kept.Region = k.Region
 		case "party":
 			kept.Party = k.Party
+		case "decile":
+			kept.Decile = k.Decile
 		case "slot":
 			kept.Slot = slot
 		}
@@ -138,13 +143,14 @@ func (t *Table) Rows() []Row {
 	slices.SortFunc(rows, func(a, b Row) int {
 		return cmp.Or(cmp.Compare(a.Config, b.Config), cmp.Compare(a.Revision, b.Revision),
 			cmp.Compare(a.Function, b.Function), cmp.Compare(a.Upload, b.Upload), cmp.Compare(a.Queue, b.Queue),
-			cmp.Compare(a.Region, b.Region), cmp.Compare(a.Party, b.Party), cmp.Compare(a.Slot, b.Slot))
+			cmp.Compare(a.Region, b.Region), cmp.Compare(a.Party, b.Party), cmp.Compare(a.Decile, b.Decile),
+			cmp.Compare(a.Slot, b.Slot))
 	})
 	return rows
 }
 
 // order puts what is known of all matches first.
-func order(kind string) int { return slices.Index([]string{Wait, Spread, Gap, Measure}, kind) }
+func order(kind string) int { return slices.Index([]string{Wait, Spread, Gap, Own, Measure}, kind) }
 
 // PartyName is what people read for a size of parties.
 func PartyName(party int) string {
