@@ -202,6 +202,8 @@ sdk-godot:
 	@./.ci/install-sdk
 	@rm -rf $(GODOT) && mkdir -p $(GODOT) && go run ./sdk/pack --out bin/sdk godot3 godot4 && cd $(GODOT) && cmake -E tar xf ../sdk/matchmaker-godot3-*.zip
 	@cp sdk/godot/test/project.godot $(GODOT) && go test -count=1 ./sdk/pack
+	@said=$$(HOME=$(CURDIR)/$(GODOT) timeout 120 godot3-server --path $(GODOT) -s $(CURDIR)/sdk/godot/test/fake_test.gd 2>&1); \
+		[[ $$said == *passed && $$said != *"SCRIPT ERROR"* ]] || { echo "$$said"; exit 1; }
 
 DRIVERS := --driver Go=bin/conformance/driver --driver 'TypeScript=node sdk/typescript/conformance.mjs' \
 	--driver C++=bin/cpp/g++/driver --driver 'C\#=mono bin/csharp/driver.exe' \

@@ -74,9 +74,9 @@ func step():
 
 func _begin():
 	_token = _c.tokens.token
-	_http = HTTPClient.new()
+	_http = _c.network.open(_c.host, _c.port, _c.tls)
 	state = "flying"
-	if Platform.connect_to(_http, _c.host, _c.port, _c.tls) != OK:
+	if _http == null:
 		end("offline")
 
 func _send():

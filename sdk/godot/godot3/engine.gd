@@ -41,6 +41,12 @@ static func wall():
 static func escaped(text):
 	return text.percent_encode()
 
+static func unescaped(text):
+	return text.percent_decode()
+
+static func utf8(text):
+	return text.to_utf8()
+
 static func bytes():
 	return PoolByteArray()
 

@@ -25,6 +25,12 @@ static func wall():
 static func escaped(text):
 	return text.uri_encode()
 
+static func unescaped(text):
+	return text.uri_decode()
+
+static func utf8(text):
+	return text.to_utf8_buffer()
+
 static func bytes():
 	return PackedByteArray()
 
