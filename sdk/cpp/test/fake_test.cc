@@ -93,6 +93,12 @@ void testDeclinesCancelsAndErrors() {
   ada.search->decline();
   until({&ada, &bob}, [&] { return ada.update.ended() && bob.update.state == S::Searching; });
   CHECK(ada.update.error.reason == "declined" && ada.update.error.playerMessage() == "You declined the match.");
+  ada.follow(ada.matchmaker.search());
+  until({&ada, &bob}, [&] { return fake.waiting().size() == 2; });
+  fake.offer({"ada", "bob"}, 2000);
+  until({&ada, &bob}, [&] { return bob.update.state == S::Offered; });
+  ada.search->cancel();
+  until({&ada, &bob}, [&] { return ada.update.state == S::Cancelled && bob.update.state == S::Searching; });
   bob.search->cancel();
   until({&bob}, [&] { return bob.update.state == S::Cancelled && fake.waiting().empty(); });
   fake.full = 1;

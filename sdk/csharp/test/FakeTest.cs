@@ -125,6 +125,12 @@ static class FakeTest
         ada.Search.Decline();
         Until("she declined", () => ada.Update.Ended && bob.Is(SearchState.Searching), ada, bob);
         Check(ada.Update.Error.PlayerMessage == "You declined the match.", "what she is told");
+        ada.Follow(ada.Matchmaker.Search());
+        Until("both wait again", () => fake.Waiting.Count == 2, ada, bob);
+        fake.Ask(new[] { "ada", "bob" }, 2000);
+        Until("he is asked", () => bob.Is(SearchState.Offered), ada, bob);
+        ada.Search.Cancel();
+        Until("she cancelled, and he waits", () => ada.Is(SearchState.Cancelled) && bob.Is(SearchState.Searching), ada, bob);
         bob.Search.Cancel();
         Until("he cancelled", () => bob.Is(SearchState.Cancelled) && fake.Waiting.Count == 0, bob);
         fake.Full = 1;
