@@ -38,6 +38,7 @@ var mistakes = map[string]mistake{
 	"503 with Retry-After: no sooner":               hasty,
 	"503 without Retry-After: more and more time":   hasty,
 	"429 without Retry-After: more and more time":   hasty,
+	"Retry-After is no time: more and more time":    hasty,
 	"503 for ever: six tries, then busy":            says("error", "code", "offline"),
 	"503 to a read":                                 hasty,
 	"503 to a stream: no sooner than Retry-After":   hasty,

@@ -38,6 +38,7 @@ var storage = ""
 var wrong = ""
 
 var _jobs = []
+var _pumping = false
 var _ahead = 0.0
 
 func _init(url, project, ask, of_clock):
@@ -83,6 +84,9 @@ func wake():
 	epoch += 1
 
 func pump():
+	if _pumping:
+		return # a callback called it
+	_pumping = true
 	var now = clock.wall() - clock.steady()
 	if now - _ahead > SLEPT:
 		wake()
@@ -94,6 +98,7 @@ func pump():
 			_jobs.erase(job) # it may add others, and end all
 		else:
 			i += 1
+	_pumping = false
 
 func close():
 	for job in _jobs:

@@ -4,6 +4,7 @@ const Platform = preload("res://addons/matchmaker/engine.gd")
 const Problem = preload("res://addons/matchmaker/client/problem.gd")
 
 const MAX_ANSWER = 8388608
+const MAX_EVENT = 1048576
 
 # waiting, token, flying; and its ends: answered, offline, late (nothing came for too long), interrupted (the app went to
 # the background), no_token, too_large
@@ -147,7 +148,7 @@ func _more():
 	heard = true
 	_limit = _c.clock.steady() + _next
 	_body.append_array(part)
-	if _body.size() > MAX_ANSWER:
+	if _body.size() > (MAX_EVENT if streams() else MAX_ANSWER):
 		end("too_large")
 		return false
 	return true
@@ -214,7 +215,7 @@ func _code():
 # In milliseconds: seconds, or a date that counts from the answer's own; -1 if there is none.
 func _retry_after(value, answered, now):
 	var ms = -1.0
-	if Platform.is_whole(value):
+	if Platform.is_whole(value) and value.length() < 10:
 		ms = value.to_float() * 1000
 	elif _date(value) > 0:
 		ms = _date(value) - (_date(answered) if _date(answered) > 0 else now)
@@ -227,6 +228,8 @@ func _date(text):
 		return 0.0
 	var months = "JanFebMarAprMayJunJulAugSepOctNovDec"
 	var clock = parts[4].split(":")
+	if clock.size() != 3 or parts[2].length() != 3 or months.find(parts[2]) % 3 != 0:
+		return 0.0
 	return Platform.unix({
 		"year": int(parts[3]), "month": months.find(parts[2]) / 3 + 1, "day": int(parts[1]),
 		"hour": int(clock[0]), "minute": int(clock[1]), "second": int(clock[2]),

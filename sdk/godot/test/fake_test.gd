@@ -25,6 +25,8 @@ class Player:
 
 	func updated(u):
 		update = u
+		for _i in range(3):
+			client.pump() # changes nothing
 
 	func answered(was, _problem):
 		known.cancelled = was
