@@ -87,6 +87,7 @@ check-race: redis compilers
 check-e2e: redis
 	@.ci/test -timeout 25m ./test/e2e -args -race-dev
 check-pages: redis compilers build typescript
+	@./.ci/install-sdk
 	@.ci/test -timeout 25m ./test/pages -args -bin $(CURDIR)/bin
 # In a browser. `make pictures` also takes the pictures of docs/console.md.
 check-console pictures: redis compilers browser build

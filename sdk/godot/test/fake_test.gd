@@ -57,7 +57,8 @@ var bob
 var part = ""
 var failed = ""
 
-func _init():
+func _idle(_delta):
+	check_page()
 	for named in ["searches", "declines", "cancels", "is_full_and_gone", "parties", "restores", "fills", "autoload"]:
 		part = named
 		fake = Fake.new(100)
@@ -69,6 +70,20 @@ func _init():
 		bob.client.close()
 	print("failed: " + failed if failed != "" else "passed")
 	OS.kill(OS.get_process_id()) # it hangs when it quits
+
+# The code of the page is read.
+func check_page():
+	var file = File.new()
+	file.open("res://addons/matchmaker/README.md", File.READ)
+	var blocks = file.get_as_text().split("```gdscript\n")
+	file.close()
+	for i in range(1, blocks.size()):
+		var script = GDScript.new()
+		script.source_code = blocks[i].split("```")[0]
+		if script.reload() != OK:
+			failed = "block %d of README.md" % i
+	if blocks.size() < 4:
+		failed = "README.md has no code"
 
 func holds(what):
 	var expression = Expression.new()
