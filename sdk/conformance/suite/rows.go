@@ -125,6 +125,16 @@ func answersLost() []Row {
 			g.waited(g.waitForCalls(2, "read"), 1, time.Second)
 			g.match()
 		}},
+		{Name: "each answer ends its connection", Needs: "player", play: func(ctx context.Context, g *game) {
+			g.service.always("events", answers(406, nil, ""))
+			for _, kind := range []string{"create", "read"} {
+				g.service.always(kind, last)
+			}
+			g.search(ctx)
+			g.waitForCalls(1, "read")
+			g.match()
+			g.check(len(g.service.of("create")) == 1, "an answer was not taken")
+		}},
 		{Name: "nobody is there", Needs: "player", Scale: 0.02, play: func(ctx context.Context, g *game) {
 			g.service.always("create", cut)
 			g.service.always("find", cut)

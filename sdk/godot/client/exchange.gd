@@ -143,15 +143,16 @@ func _more():
 	if over():
 		return false
 	var part = _http.read_response_body_chunk()
-	if part.size() == 0:
-		return _http.get_status() != HTTPClient.STATUS_BODY
-	heard = true
-	_limit = _c.clock.steady() + _next
-	_body.append_array(part)
+	var whole = _http.get_status() == HTTPClient.STATUS_CONNECTED # a poll would tell of a connection that is closed
+	if part.size() > 0:
+		heard = true
+		_limit = _c.clock.steady() + _next
+		_body.append_array(part)
 	if _body.size() > (MAX_EVENT if streams() else MAX_ANSWER):
 		end("too_large")
-		return false
-	return true
+	elif whole:
+		end("answered")
+	return part.size() > 0 or _http != null and _http.get_status() != HTTPClient.STATUS_BODY
 
 # What came and was not taken, up to the last whole line.
 func lines():

@@ -107,7 +107,7 @@ func until(what):
 func both_search():
 	ada.follow(ada.client.search({"attributes": {"skill": 1200}}))
 	bob.follow(bob.client.search({}))
-	until("ada.says('searching') and bob.says('searching') and fake.waiting() == ['ada', 'bob']")
+	until("ada.says('searching') and bob.says('searching') and fake.waiting().size() == 2")
 
 func searches():
 	fake.slow = 200
