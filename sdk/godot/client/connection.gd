@@ -16,7 +16,16 @@ class SystemClock:
 
 # Makes connections. A game's tests bring the service in memory.
 class Network:
+	var _names = {}
+	# Whether the name of the host is looked up.
+	func knows(host):
+		if not _names.has(host):
+			_names[host] = Platform.look_up(host)
+		return _names[host] == null or _names[host].is_over()
 	func open(host, port, tls):
+		if _names[host] != null and _names[host].address == "":
+			_names.erase(host) # it has none, as yet
+			return null
 		var http = HTTPClient.new()
 		return http if Platform.connect_to(http, host, port, tls) == OK else null
 

@@ -68,7 +68,7 @@ func step():
 		_c.tokens.settle()
 		if _c.tokens.failure != null:
 			end("no_token")
-		elif not _c.tokens.asking:
+		elif _c.network.knows(_c.host) and not _c.tokens.asking:
 			_begin()
 	if state == "flying":
 		_fly()

@@ -37,6 +37,10 @@ static func bytes():
 static func connect_to(http, host, port, tls):
 	return http.connect_to_host(host, port, TLSOptions.client() if tls else null)
 
+# Connecting looks names up on a thread.
+static func look_up(_host):
+	return null
+
 # The web has neither threads nor sockets.
 static func has_udp():
 	return not OS.has_feature("web")

@@ -1,6 +1,7 @@
 # What games do with the service in memory, on Godot 3. It prints passed, or what failed.
 extends SceneTree
 
+const Connection = preload("res://addons/matchmaker/client/connection.gd")
 const Fake = preload("res://addons/matchmaker/client/fake.gd")
 
 # A player of a game.
@@ -54,12 +55,14 @@ class Player:
 var fake
 var ada
 var bob
+var network = Connection.Network.new()
 var part = ""
 var failed = ""
 
 func _idle(_delta):
 	check_page()
-	for named in ["searches", "declines", "cancels", "is_full_and_gone", "parties", "restores", "fills", "autoload"]:
+	for named in ["searches", "declines", "cancels", "is_full_and_gone", "parties", "restores", "fills", "autoload",
+			"looks_names_up"]:
 		part = named
 		fake = Fake.new(100)
 		ada = Player.new(fake.client("ada"))
@@ -87,8 +90,8 @@ func check_page():
 
 func holds(what):
 	var expression = Expression.new()
-	expression.parse(what, ["fake", "ada", "bob"])
-	return expression.execute([fake, ada, bob], self)
+	expression.parse(what, ["fake", "ada", "bob", "network"])
+	return expression.execute([fake, ada, bob, network], self)
 
 func check(what):
 	if failed == "" and not holds(what):
@@ -213,6 +216,12 @@ func fills():
 	check("bob.known.joined == 1")
 	ada.client.measure({})
 	until("ada.known.regions == []")
+
+func looks_names_up():
+	until("network.knows('localhost')")
+	check("network.open('localhost', 1, false) != null")
+	until("network.knows('nowhere.invalid')")
+	check("network.open('nowhere.invalid', 1, false) == null")
 
 func autoload():
 	var node = load("res://addons/matchmaker/matchmaker.gd").new()
