@@ -38,7 +38,7 @@ static func connect_to(http, host, port, tls):
 	return http.connect_to_host(host, port, TLSOptions.client() if tls else null)
 
 # Connecting looks names up on a thread.
-static func look_up(_host):
+static func look_up(host):
 	return null
 
 # The web has neither threads nor sockets.
