@@ -148,7 +148,7 @@ func _more():
 		heard = true
 		_limit = _c.clock.steady() + _next
 		_body.append_array(part)
-	if _body.size() > (MAX_EVENT if streams() else MAX_ANSWER):
+	if _body.size() > MAX_ANSWER:
 		end("too_large")
 	elif whole:
 		end("answered")
@@ -160,6 +160,8 @@ func lines():
 	while n > 0 and _body[n - 1] != 10:
 		n -= 1
 	if n == 0:
+		if _body.size() > MAX_EVENT:
+			end("too_large")
 		return ""
 	var taken = Platform.part(_body, 0, n)
 	_body = Platform.part(_body, n, _body.size())
