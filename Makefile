@@ -89,6 +89,7 @@ check-race: redis compilers
 check-e2e: redis
 	@.ci/test -timeout 25m ./test/e2e -args -race-dev
 check-pages: redis compilers build typescript
+	@./.ci/install-sdk
 	@.ci/test -timeout 25m ./test/pages -args -bin $(CURDIR)/bin
 # In a browser. `make pictures` also takes the pictures of docs/console.md.
 check-console pictures: redis compilers browser build
@@ -204,6 +205,8 @@ sdk-godot:
 	@./.ci/install-sdk
 	@rm -rf $(GODOT) && mkdir -p $(GODOT) && go run ./sdk/pack --out bin/sdk godot3 godot4 && cd $(GODOT) && cmake -E tar xf ../sdk/matchmaker-godot3-*.zip
 	@cp sdk/godot/test/project.godot $(GODOT) && go test -count=1 ./sdk/pack
+	@said=$$(HOME=$(CURDIR)/$(GODOT) timeout 120 godot3-server --path $(GODOT) -s $(CURDIR)/sdk/godot/test/fake_test.gd 2>&1); \
+		[[ $$said == *passed && $$said != *"SCRIPT ERROR"* ]] || { echo "$$said"; exit 1; }
 
 DRIVERS := --driver Go=bin/conformance/driver --driver 'TypeScript=node sdk/typescript/conformance.mjs' \
 	--driver C++=bin/cpp/g++/driver --driver 'C\#=mono bin/csharp/driver.exe' \

@@ -132,7 +132,9 @@ func (s *stream) connect(parent context.Context) (end bool, err error) {
 		some = some || ctx.Err() == nil // or else it is the beginning of a line
 		moves()
 		if text := lines.Text(); text != "" {
-			e.field(text)
+			if e.field(text); len(e.data) > maxEvent {
+				return false, bufio.ErrTooLong
+			}
 			continue
 		}
 		if end, again, err := s.take(e); end || again || err != nil {

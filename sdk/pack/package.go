@@ -61,7 +61,7 @@ var packages = []bundle{
 // Godot 4, and what differs.
 func godot(version string, spell func([]byte) []byte) []source {
 	return []source{
-		{from: "LICENSE", to: "LICENSE"}, {from: "sdk/godot/README.md", to: "README.md"},
+		{from: "LICENSE", to: "LICENSE"}, {from: "sdk/godot/README.md", to: "README.md", spell: spell},
 		{from: "sdk/godot/client", to: "client"}, {from: "sdk/godot/addon", to: ".", spell: spell},
 		{from: "sdk/godot/" + version, to: "."},
 	}

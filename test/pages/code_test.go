@@ -30,8 +30,9 @@ import (
 
 // declared are the names that the code of a page has from the program around it, by language and page.
 var declared = map[string]string{
-	"go docs/clients.md": `var (
+	"go pkg/client/README.md": `var (
 	ctx     context.Context
+	seen    func(*client.Party)
 	login   func(context.Context, client.TokenReason) (string, error)
 	save    func(*client.SavedSearch)
 	show    func(client.TicketEvent)
@@ -56,29 +57,52 @@ var declared = map[string]string{
 )
 `,
 	"go docs/ratings.md":  "var ctx context.Context\nvar server *client.Client\nvar match string\n",
-	"go docs/latency.md":  "var ctx context.Context\nvar api *client.Client\nvar network string\n",
 	"go docs/webhooks.md": "var r *http.Request\nvar secret string\nvar store func(*client.WebhookEvent) error\n",
 	"go functions/README.md": `var r *matchfn.Run
 var tickets []uint32
 var score, gap, chance float64
 `,
-	"ts docs/clients.md": `declare const login: (why: string) => Promise<string>
+	"ts sdk/typescript/README.md": `declare const login: (why: string) => Promise<string>
 declare const show: (update: { state: string }) => void
+declare const play: (match: { connection: string }) => void
+declare const tell: (...what: unknown[]) => void
 `,
-	"ts docs/latency.md": `declare const url: string, project: string, network: string
-declare const token: () => Promise<string>
+	"cpp sdk/cpp/README.md": `bool running = false;
+std::string match, pass;
+std::vector<matchmaker::api::ReportedTeam> teams;
+void login(matchmaker::Why, std::function<void(matchmaker::Token)>);
+void show(const matchmaker::Update&);
+void play(const matchmaker::Match&);
+void tell(const std::string&);
+void expect(const std::vector<matchmaker::api::Ticket>&);
+void letIn(const std::string&);
+matchmaker::api::BackfillRequest vacancy();
 `,
-	"ts docs/webhooks.md":         "declare const request: Request, secret: string\n",
-	"ts sdk/typescript/README.md": "declare const show: (update: { state: string }) => void\n",
+	"csharp sdk/csharp/README.md": `static bool running;
+static string match, pass;
+static List<Matchmaking.Api.ReportedTeam> teams;
+static Matchmaker matchmaker;
+static void Login(Why why, Action<string> reply) { }
+static void Show(Update update) { }
+static void Play(Match match) { }
+static void Tell(string text) { }
+static void Expect(List<Matchmaking.Api.Ticket> joined) { }
+static void LetIn(string player) { }
+static Matchmaking.Api.BackfillRequest Vacancy() => null;
+`,
+	"ts docs/webhooks.md": "declare const request: Request, secret: string\n",
 }
 
 var (
-	code = regexp.MustCompile("(?ms)^```(go|ts)\n(.*?)^```$")
+	code = regexp.MustCompile("(?ms)^```(go|ts|cpp|csharp)\n(.*?)^```$")
+	// What stands before all else in a file.
+	imported = regexp.MustCompile(`(?m)^(#include .*|using [A-Z].*;)\n`)
 	// Pages leave out what comes next.
 	unused = regexp.MustCompile(`(?m)^(#.*|.*(declared and not used|imported and not used).*)\n`)
 )
 
-// compile compiles the code of all pages as it stands: Go as a function each, TypeScript as a module each.
+// compile compiles the code of all pages as it stands: TypeScript as a module each, other languages as a function each.
+// Of C++ and C# it compiles what has its names declared.
 func compile(t *testing.T, tree string) {
 	write := func(name, text string) {
 		t.Helper()
@@ -100,11 +124,22 @@ func compile(t *testing.T, tree string) {
 			name := fmt.Sprintf("%s-%d", strings.NewReplacer("/", "-", ".md", "").Replace(page),
 				strings.Count(string(text[:at[4]]), "\n")+1)
 			names := declared[language+" "+page]
-			if language == "ts" {
+			begin := strings.Join(imported.FindAllString(block, -1), "")
+			body := "{\n" + imported.ReplaceAllString(block, "") + "}\n"
+			switch {
+			case language == "ts":
 				write("sdk/typescript/pages/"+name+".ts", block+names)
-				continue
+			case language == "go":
+				write("test/code/"+name+"/page.go", imports+names+"\nfunc _() error {\n"+block+"\nreturn nil\n}\n")
+			case names == "": // an engine's
+			case language == "cpp":
+				write("sdk/cpp/pages/"+name+".cc", "#include \"matchmaker/matchmaker.h\"\n"+begin+names+
+					"void page([[maybe_unused]] matchmaker::Matchmaker& matchmaker) {"+body+"}\n")
+			case language == "csharp":
+				write("sdk/csharp/pages/"+name+".cs", "using System;\nusing System.Linq;\nusing System.Collections.Generic;\n"+
+					begin+"static class "+strings.NewReplacer("-", "_").Replace(name)+" {\n"+names+
+					"static void Page() "+body+"}\n")
 			}
-			write("test/code/"+name+"/page.go", imports+names+"\nfunc _() error {\n"+block+"\nreturn nil\n}\n")
 		}
 	}
 	write("sdk/typescript/pages/tsconfig.json", `{
@@ -116,10 +151,12 @@ func compile(t *testing.T, tree string) {
 	}`)
 	for folder, command := range map[string]string{
 		"sdk/typescript": "node node_modules/typescript/bin/tsc -p pages",
-		".":              "go build -gcflags=-e ./test/code/...",
+		"sdk/cpp":        "g++ -std=c++17 -fno-exceptions -fno-rtti -fsyntax-only -Wall -Iinclude pages/*.cc",
+		"sdk/csharp": "mcs -langversion:7 -warn:0 -target:library -out:pages.dll -r:System.Net.Http.dll " +
+			"-r:System.Numerics.dll src/*.cs pages/*.cs",
+		".": "go build -gcflags=-e ./test/code/...",
 	} {
-		words := strings.Fields(command)
-		cmd := exec.CommandContext(t.Context(), words[0], words[1:]...)
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", command)
 		cmd.Dir = filepath.Join(tree, folder)
 		out, err := cmd.CombinedOutput()
 		if text := unused.ReplaceAllString(string(out), ""); text != "" || err != nil && len(out) == 0 {

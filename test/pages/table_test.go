@@ -143,7 +143,6 @@ var skipped = []skip{
 	{"deploy/README.md", "docker compose", compose},
 	{"deploy/README.md", "helm install", kubernetes},
 	{"docs/api.md", "bin/mm report", "it compares half an hour with the one before"},
-	{"docs/clients.md", "make sdk", "it needs a registry; make check PART=sdk runs it"},
 	{"docs/console.md", `bin/matchmaker console --listen :8090 --api-url https://matchmaking.example.com \`, login},
 	{"docs/functions.md", "bin/mm function put duel duel.zip --shadow    # it", "it goes on for hours"},
 	{"docs/identity.md", "mm context set", login},

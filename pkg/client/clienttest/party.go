@@ -224,7 +224,7 @@ func (p *party) searchedBy(t *ticket) bool {
 func (s *Service) stop(p *party) {
 	for _, t := range s.tickets {
 		if p.searchedBy(t) {
-			t.end("deleted")
+			s.end(t, "deleted")
 		}
 	}
 	p.Search = nil

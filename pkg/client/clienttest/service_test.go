@@ -102,6 +102,19 @@ func TestSearch(t *testing.T) {
 			t.Errorf("%v, %v wait", bob.err, s.Waiting())
 		}
 	})
+	bubble(t, "cancelled while a match asks", func(t *testing.T, s *clienttest.Service) {
+		ada, bob := search(t, s, "ada", client.SearchOptions{}), search(t, s, "bob", client.SearchOptions{})
+		s.Offer(20*time.Second, client.Assignment{}, "ada", "bob")
+		ada.Cancel()
+		synctest.Wait()
+		bob.is(t, client.EventWaiting)
+		if !errors.Is(ada.err, client.ErrCancelled) {
+			t.Error(ada.err)
+		}
+		s.Offer(20*time.Second, client.Assignment{}, "bob")
+		s.End("unserved", "bob")
+		bob.is(t, client.EventEnded)
+	})
 	bubble(t, "silent", func(t *testing.T, s *clienttest.Service) {
 		ada, bob := search(t, s, "ada", client.SearchOptions{}), search(t, s, "bob", client.SearchOptions{})
 		s.Offer(20*time.Second, client.Assignment{}, "ada", "bob")

@@ -100,7 +100,7 @@ func (s *Service) Answer(player string, accept bool) {
 func (s *Service) End(reason string, players ...string) {
 	s.change(func() {
 		for _, t := range s.of(players) {
-			t.end(reason)
+			s.end(t, reason)
 		}
 	})
 }
@@ -112,9 +112,14 @@ func (t *ticket) isOf(player string) bool {
 	return t.owner == player || slices.Contains(t.players, player)
 }
 
-func (t *ticket) end(reason string) {
+// end ends a ticket. The others that the same match asks wait again.
+func (s *Service) end(t *ticket, reason string) {
+	o := t.offer
 	t.offer, t.reason = nil, reason
 	t.version++
+	if o != nil {
+		s.endOffer(o, "", func(string) bool { return false })
+	}
 }
 
 // of returns the tickets of players that wait.
@@ -172,7 +177,7 @@ func (s *Service) endOffer(o *offer, reason string, of func(player string) bool)
 	for _, t := range s.which(func(t *ticket) bool { return t.offer == o }) {
 		t.offer = nil
 		if t.version++; slices.ContainsFunc(t.players, of) {
-			t.end(reason)
+			s.end(t, reason)
 		}
 	}
 }
@@ -233,14 +238,10 @@ func (s *Service) ofTicket(answer func(*call, *ticket) (int, any)) func(*call) (
 }
 
 func (s *Service) cancel(c *call, t *ticket) (int, any) {
-	switch {
-	case t.Assignment != nil && c.URL.Query().Has("unlessAssigned"):
+	if t.Assignment != nil && c.URL.Query().Has("unlessAssigned") {
 		return refuse(http.StatusConflict, client.CodeTicketMatched)
-	case t.offer != nil:
-		s.endOffer(t.offer, "declined", func(p string) bool { return slices.Contains(t.players, p) })
-	default:
-		t.end("deleted")
 	}
+	s.end(t, "deleted")
 	return http.StatusOK, nil
 }
 

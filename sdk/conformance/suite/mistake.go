@@ -35,9 +35,12 @@ var mistakes = map[string]mistake{
 	"the answer to a create is lost: the same key, one ticket": asks(http.MethodPost, otherKeys),
 	"the answer to a create is cut in its body":                asks(http.MethodPost, otherKeys),
 
+	"each answer ends its connection": says("matched", "event", "error"),
+
 	"503 with Retry-After: no sooner":               hasty,
 	"503 without Retry-After: more and more time":   hasty,
 	"429 without Retry-After: more and more time":   hasty,
+	"Retry-After is no time: more and more time":    hasty,
 	"503 for ever: six tries, then busy":            says("error", "code", "offline"),
 	"503 to a read":                                 hasty,
 	"503 to a stream: no sooner than Retry-After":   hasty,

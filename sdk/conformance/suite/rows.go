@@ -125,6 +125,16 @@ func answersLost() []Row {
 			g.waited(g.waitForCalls(2, "read"), 1, time.Second)
 			g.match()
 		}},
+		{Name: "each answer ends its connection", Needs: "player", play: func(ctx context.Context, g *game) {
+			g.service.always("events", answers(406, nil, ""))
+			for _, kind := range []string{"create", "read"} {
+				g.service.always(kind, last)
+			}
+			g.search(ctx)
+			g.waitForCalls(1, "read")
+			g.match()
+			g.check(len(g.service.of("create")) == 1, "an answer was not taken")
+		}},
 		{Name: "nobody is there", Needs: "player", Scale: 0.02, play: func(ctx context.Context, g *game) {
 			g.service.always("create", cut)
 			g.service.always("find", cut)
@@ -162,8 +172,10 @@ func busy() []Row {
 			g.waited(g.waitForCalls(2, "create"), 1, 6*time.Second)
 			g.match()
 		}},
-		{Name: "503 without Retry-After: more and more time", Needs: "player", play: backsOff("create", 503)},
-		{Name: "429 without Retry-After: more and more time", Needs: "player", play: backsOff("create", 429)},
+		{Name: "503 without Retry-After: more and more time", Needs: "player", play: backsOff("create", 503, "", "", "")},
+		{Name: "429 without Retry-After: more and more time", Needs: "player", play: backsOff("create", 429, "", "", "")},
+		{Name: "Retry-After is no time: more and more time", Needs: "player",
+			play: backsOff("create", 503, "-5", "99999999999999999999", "Wed, 99 Foo 2030 7 GMT")},
 		{Name: "503 for ever: six tries, then busy", Needs: "player", Scale: 0.02, play: func(ctx context.Context, g *game) {
 			g.service.always("create", answers(503, nil, ""))
 			g.search(ctx)
@@ -216,13 +228,20 @@ func (g *game) shorter(calls []*call, n int) bool {
 	return calls[n].Began.Sub(calls[n-1].Began) < g.real(time.Duration(1<<n)*time.Second)-5*time.Millisecond
 }
 
-// backsOff answers a status three times.
-func backsOff(kind string, status int) func(context.Context, *game) {
+// backsOff answers a status for each Retry-After, which says nothing.
+func backsOff(kind string, status int, retryAfter ...string) func(context.Context, *game) {
 	return func(ctx context.Context, g *game) {
-		g.service.on(kind, answers(status, nil, ""), answers(status, nil, ""), answers(status, nil, ""))
+		for _, value := range retryAfter {
+			header := map[string]string{}
+			if value != "" {
+				header["Retry-After"] = value
+			}
+			g.service.on(kind, answers(status, header, ""))
+		}
 		g.search(ctx)
-		calls := g.waitForCalls(4, kind)
-		for n := 1; n <= 3; n++ {
+		calls := g.waitForCalls(len(retryAfter)+1, kind)
+		for n := range retryAfter {
+			n++
 			g.waited(calls, n, time.Duration(1<<n-n)*time.Second)
 		}
 		g.match()

@@ -96,7 +96,7 @@ func streamsBroken() []Row {
 			g.do("accept")
 			g.expect("matched")
 		}},
-		{Name: "a service that holds no requests is not asked at once again", Needs: "player", Scale: 0.4,
+		{Name: "a service that holds no requests is not asked at once again", Needs: "player", Scale: 1,
 			play: func(ctx context.Context, g *game) {
 				g.service.always("events", answers(405, nil, ""))
 				g.service.always("read", g.service.atOnce)

@@ -109,6 +109,12 @@ func after(status int, seconds string) misstep {
 	return answers(status, map[string]string{"Retry-After": seconds}, "")
 }
 
+// last has the connection end behind the answer.
+func last(w http.ResponseWriter, _ *call) bool {
+	w.Header().Set("Connection", "close")
+	return true
+}
+
 // cut breaks the connection without an answer.
 func cut(w http.ResponseWriter, _ *call) bool {
 	if connection, _, err := http.NewResponseController(w).Hijack(); err == nil {

@@ -434,6 +434,8 @@ Connection::Connection(Options o) : options(std::move(o)), tokens(options.token,
 double Connection::backoff(int n) const { return (std::ldexp(1, n) + n * (2 * random() - 1)) * 1000; }
 
 void Connection::pump(int wait) {
+  if (pumping_) return;  // a callback called it
+  pumping_ = true;
   if (error) {
     // What was begun ends with the error.
   } else if (options.transport != nullptr) {
@@ -443,13 +445,14 @@ void Connection::pump(int wait) {
   if (ahead - ahead_ > slept) wake();
   ahead_ = ahead;
   for (std::size_t i = 0; i < jobs_.size();) {
-    const std::shared_ptr<Job> job = jobs_[i];  // it may add others
-    if (job->step()) {
-      jobs_.erase(jobs_.begin() + static_cast<std::ptrdiff_t>(i));
-    } else {
+    const std::shared_ptr<Job> job = jobs_[i];  // it may add others, and end all
+    if (!job->step()) {
       i++;
+    } else if (i < jobs_.size() && jobs_[i] == job) {
+      jobs_.erase(jobs_.begin() + static_cast<std::ptrdiff_t>(i));
     }
   }
+  pumping_ = false;
 }
 
 void Connection::send(AnyRequest request, SendOptions o, Answered done) {

@@ -134,6 +134,7 @@ class Connection {
 
  private:
   std::vector<std::shared_ptr<Job>> jobs_;
+  bool pumping_ = false;
   /** By how much the wall clock is ahead of the steady one. */
   double ahead_ = 0;
 };

@@ -177,10 +177,13 @@ struct FakeService::State {
     send(t.api.id, event, event, shown(t));
   }
 
+  /** Ends a ticket. The others that the same match asks wait again. */
   void end(Ticket& t, const std::string& reason) {
+    const std::shared_ptr<Offer> offer = std::move(t.offer);
     t.ended = true;
     t.offer.reset();
     send(t.api.id, "ended", "ended", Json::object().set("id", t.api.id).set("reason", reason));
+    if (offer) endOffer(offer, {}, "");
   }
 
   void match(const std::vector<Ticket*>& list, const FakeMatch& m) {
@@ -289,13 +292,13 @@ struct FakeService::State {
     const std::string& method = c.request.method;
     if (method == "POST" && below.empty()) {
       const std::string key = headerOf(c.request, "Idempotency-Key");
+      for (const auto& t : tickets) {
+        if (!key.empty() && t->key == key) return {201, Json::object().set("id", t->api.id), {}, ""};
+      }
       if (busyFor > 0) {
         Answer busy = refuse(429, "tooManyTickets");
         busy.headers.emplace_back("retry-after", std::to_string(busyFor));
         return busy;
-      }
-      for (const auto& t : tickets) {
-        if (!key.empty() && t->key == key) return {201, Json::object().set("id", t->api.id), {}, ""};
       }
       if (ticketOf(c.player) != nullptr) return refuse(409, "playerHasTicket");
       return {201, Json::object().set("id", create({c.player}, body, key).api.id), {}, ""};

@@ -141,7 +141,10 @@ Matchmaker::Matchmaker(Options o) : connection_(std::make_shared<Connection>(std
 Matchmaker::~Matchmaker() { connection_->close(); }
 
 const Error& Matchmaker::error() const { return connection_->error; }
-void Matchmaker::pump(int wait) { connection_->pump(wait); }
+void Matchmaker::pump(int wait) {
+  const auto c = connection_;  // a callback may destroy the Matchmaker
+  c->pump(wait);
+}
 
 std::shared_ptr<Search> Matchmaker::search(const SearchOptions& o) {
   api::CreateTicket body;

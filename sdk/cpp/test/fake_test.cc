@@ -93,6 +93,12 @@ void testDeclinesCancelsAndErrors() {
   ada.search->decline();
   until({&ada, &bob}, [&] { return ada.update.ended() && bob.update.state == S::Searching; });
   CHECK(ada.update.error.reason == "declined" && ada.update.error.playerMessage() == "You declined the match.");
+  ada.follow(ada.matchmaker.search());
+  until({&ada, &bob}, [&] { return fake.waiting().size() == 2; });
+  fake.offer({"ada", "bob"}, 2000);
+  until({&ada, &bob}, [&] { return bob.update.state == S::Offered; });
+  ada.search->cancel();
+  until({&ada, &bob}, [&] { return ada.update.state == S::Cancelled && bob.update.state == S::Searching; });
   bob.search->cancel();
   until({&bob}, [&] { return bob.update.state == S::Cancelled && fake.waiting().empty(); });
   fake.full = 1;
@@ -243,6 +249,31 @@ void testThreads() {
 #endif
 }
 
+void testPumpsAndDestroysWithinACallback() {
+  FakeService fake(100);
+  auto ada = std::make_unique<Player>(fake, "ada");
+  Player bob(fake, "bob");
+  ada->follow(ada->matchmaker.search());
+  bob.follow(bob.matchmaker.search());
+  until({ada.get(), &bob}, [&] { return fake.waiting().size() == 2; });
+  std::vector<S> told;
+  bob.search->onUpdate([&](const Update& u) {
+    told.push_back(bob.update.state = u.state);
+    for (int i = 0; i < 10; i++) bob.matchmaker.pump(1);
+  });
+  const auto search = ada->search;
+  search->onUpdate([&](const Update& u) {
+    if (u.ended()) ada.reset();
+  });
+  fake.offer({"ada", "bob"}, 2000);
+  until({ada.get(), &bob}, [&] { return bob.update.state == S::Offered; });
+  fake.match({"ada", "bob"});
+  for (int i = 0; i < 10'000 && ada; i++) ada->matchmaker.pump(1);
+  CHECK(!ada && search->update().state == S::Matched);
+  until({&bob}, [&] { return bob.update.state == S::Matched; });
+  CHECK(told.size() == 3 && told[1] == S::Offered && told[2] == S::Matched);
+}
+
 }  // namespace
 
 int main() {
@@ -259,5 +290,6 @@ int main() {
   testNamesOfPlayers();
   testNamesThatAreNotFound();
   testThreads();
+  testPumpsAndDestroysWithinACallback();
   std::locale::global(before);
 }

@@ -88,7 +88,7 @@ namespace Matchmaking
             why = Token == "" ? Why.First : refused ? Why.Refused : Why.Expiring;
             var of = asking = new Asking();
             until = clock.Steady + Patience;
-            source(why, (token, error) =>
+            Action<string, string> reply = (token, error) =>
             {
                 lock (of)
                 {
@@ -97,7 +97,15 @@ namespace Matchmaking
                     of.Token = token;
                     of.Error = error;
                 }
-            });
+            };
+            try
+            {
+                source(why, reply);
+            }
+            catch (Exception e)
+            {
+                reply(null, e.Message);
+            }
         }
 
         internal States State
@@ -202,6 +210,7 @@ namespace Matchmaking
         readonly Random random = new Random();
         /// <summary>By how much the wall clock is ahead of the steady one.</summary>
         double ahead;
+        bool pumping;
 
         internal readonly Options Options;
         internal readonly IClock Clock;
@@ -244,15 +253,24 @@ namespace Matchmaking
 
         internal void Pump(int wait)
         {
-            Options.Transport.Pump(wait);
-            var now = Clock.Wall - Clock.Steady;
-            if (now - ahead > Slept) Wake();
-            ahead = now;
-            for (var i = 0; i < jobs.Count;)
+            if (pumping) return; // a callback called it
+            pumping = true;
+            try
             {
-                var job = jobs[i];
-                if (job.Step()) jobs.Remove(job); // it may add others, and end all
-                else i++;
+                Options.Transport.Pump(wait);
+                var now = Clock.Wall - Clock.Steady;
+                if (now - ahead > Slept) Wake();
+                ahead = now;
+                for (var i = 0; i < jobs.Count;)
+                {
+                    var job = jobs[i];
+                    if (job.Step()) jobs.Remove(job); // it may add others, and end all
+                    else i++;
+                }
+            }
+            finally
+            {
+                pumping = false; // a callback may have thrown
             }
         }
 
@@ -281,10 +299,12 @@ namespace Matchmaking
         internal void WhoIs(Action<Error> done)
         {
             Tokens.Want();
+            var told = false;
             jobs.Add(new Until(() =>
             {
                 var state = Tokens.State;
-                if (state == Tokens.States.Pending) return false;
+                if (state == Tokens.States.Pending || told) return told;
+                told = true;
                 if (state == Tokens.States.Good && Player == "") Player = Tokens.Claims(Tokens.Token)["sub"].String ?? "";
                 done(state == Tokens.States.Good ? null : Tokens.Error);
                 return true;
@@ -526,7 +546,7 @@ namespace Matchmaking
         readonly Connection c;
         readonly AnyRequest request;
         readonly SendOptions o;
-        readonly Action<Json, Error> done;
+        Action<Json, Error> done;
         Exchange exchange;
         Error error;
         int tries;
@@ -561,6 +581,7 @@ namespace Matchmaking
 
         public bool Step()
         {
+            if (done == null) return true; // it threw
             if (exchange == null) return End(null, error);
             while (o.Life.On)
             {
@@ -616,7 +637,9 @@ namespace Matchmaking
         bool End(Json body, Error e)
         {
             Dispose();
-            done(body, e);
+            var tell = done;
+            done = null;
+            tell(body, e);
             return true;
         }
     }

@@ -255,13 +255,13 @@ namespace Matchmaking
             if (c.Request.Method == "POST" && below == "")
             {
                 var same = Header(c, "Idempotency-Key");
-                if (Full > 0)
+                var ticket = tickets.FirstOrDefault(t => same != null && t.Key == same);
+                if (ticket == null && Full > 0)
                 {
                     var busy = Refuse(429, "tooManyTickets");
                     busy.RetryAfter = "" + Full;
                     return busy;
                 }
-                var ticket = tickets.FirstOrDefault(t => same != null && t.Key == same);
                 if (ticket == null && TicketsOf(new[] { c.Player }).Count > 0) return Refuse(409, "playerHasTicket");
                 ticket = ticket ?? Create(new List<string> { c.Player }, body, same);
                 return new Answer { Status = 201, Body = Json.Object().Set("id", ticket.Api.Id) };
@@ -487,11 +487,14 @@ namespace Matchmaking
             }
         }
 
+        /// <summary>The others that the same match asks wait again.</summary>
         void End(Ticket t, string reason)
         {
+            var offer = t.Offer;
             t.Ended = true;
             t.Offer = null;
             Send(t.Api.Id, "ended", "ended", Json.Object().Set("id", t.Api.Id).Set("reason", reason));
+            if (offer != null) EndOffer(offer, new List<string>(), "");
         }
     }
 }

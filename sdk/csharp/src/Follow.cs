@@ -162,19 +162,15 @@ namespace Matchmaking
         {
             exchange.Step();
             var cut = false;
-            if (exchange.Body.Length > 0)
+            text += exchange.Body.ToString().Replace("\r", "");
+            exchange.Body.Clear();
+            for (int end; !cut && life.On && (end = text.IndexOf("\n\n", StringComparison.Ordinal)) >= 0;)
             {
-                text += exchange.Body.ToString().Replace("\r", "");
-                exchange.Body.Clear();
-                var begin = 0;
-                for (int end; !cut && life.On && (end = text.IndexOf("\n\n", begin, StringComparison.Ordinal)) >= 0;)
-                {
-                    cut = Take(text.Substring(begin, end - begin));
-                    begin = end + 2;
-                }
-                text = text.Substring(begin);
-                if (text.Length > MaxEvent) Lost(new Error(Code.Unexpected, "an event of the stream is too large"));
+                var lines = text.Substring(0, end);
+                text = text.Substring(end + 2); // a callback may throw
+                cut = Take(lines);
             }
+            if (text.Length > MaxEvent) Lost(new Error(Code.Unexpected, "an event of the stream is too large"));
             if (!life.On || !cut && !exchange.Over) return false;
             var late = exchange.State == Exchange.States.Late;
             silent = late && exchange.Heard ? silent + 1 : 0;
@@ -208,7 +204,8 @@ namespace Matchmaking
                         break;
                     case "retry":
                         const NumberStyles digits = NumberStyles.None;
-                        if (int.TryParse(value, digits, CultureInfo.InvariantCulture, out var ms)) retry = Math.Min(ms, MaxRetry);
+                        if (!int.TryParse(value, digits, CultureInfo.InvariantCulture, out var ms)) break;
+                        if (ms > 0) retry = Math.Min(ms, MaxRetry);
                         break;
                 }
             }

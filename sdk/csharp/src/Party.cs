@@ -130,14 +130,16 @@ namespace Matchmaking
             var request = Api.Requests.GetParty(State.Id, ifNoneMatch: "\"" + State.Revision + "\"", prefer: prefer);
             c.Send(request, new SendOptions { Life = life, Unchanged = true }, (json, error) =>
             {
-                if (error != null && error.Status != 404)
+                var gone = error?.Status == 404;
+                try
                 {
-                    done(error, false);
-                    return;
+                    if (error == null) See(json);
+                    else if (gone && !leaving) End("gone");
                 }
-                if (error == null) See(json);
-                else if (!leaving) End("gone");
-                done(null, !life.On);
+                finally
+                {
+                    done(gone ? null : error, !life.On); // a callback may throw
+                }
             });
         }
 

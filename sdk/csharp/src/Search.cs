@@ -293,8 +293,15 @@ namespace Matchmaking
         /// <summary>Asks how the ticket is, and whether the search has ended.</summary>
         void Look(bool estimate, string prefer, Life of, Action<Error, bool> done) => Read(estimate, prefer, of, (t, e) =>
         {
-            if (e != null && e.Status != 404) done(e, false);
-            else done(null, e != null ? Take("ended", Json.Object()) : Take("", t));
+            var error = e != null && e.Status != 404 ? e : null;
+            try
+            {
+                if (error == null) Take(e != null ? "ended" : "", t ?? Json.Object());
+            }
+            finally
+            {
+                done(error, error == null && Current.Ended); // a callback may throw
+            }
         });
 
         Update Next(SearchState state) => new Update { State = state, Ticket = id };

@@ -90,6 +90,7 @@ static class FakeTest
         Fills();
         LeavesALookUpThatTakesLong();
         DisposesWithinACallback();
+        CallbacksThrowAndPump();
     }
 
     static void Searches()
@@ -125,6 +126,12 @@ static class FakeTest
         ada.Search.Decline();
         Until("she declined", () => ada.Update.Ended && bob.Is(SearchState.Searching), ada, bob);
         Check(ada.Update.Error.PlayerMessage == "You declined the match.", "what she is told");
+        ada.Follow(ada.Matchmaker.Search());
+        Until("both wait again", () => fake.Waiting.Count == 2, ada, bob);
+        fake.Ask(new[] { "ada", "bob" }, 2000);
+        Until("he is asked", () => bob.Is(SearchState.Offered), ada, bob);
+        ada.Search.Cancel();
+        Until("she cancelled, and he waits", () => ada.Is(SearchState.Cancelled) && bob.Is(SearchState.Searching), ada, bob);
         bob.Search.Cancel();
         Until("he cancelled", () => bob.Is(SearchState.Cancelled) && fake.Waiting.Count == 0, bob);
         fake.Full = 1;
@@ -237,5 +244,49 @@ static class FakeTest
         Until("she is matched", () => ada.Is(SearchState.Matched), ada);
         ada.Search.Cancel();
         ada.Matchmaker.Pump();
+    }
+
+    static void CallbacksThrowAndPump()
+    {
+        var fake = new FakeService(100);
+        var options = fake.Options("ada");
+        options.Token = (why, reply) => throw new InvalidOperationException("no login");
+        var matchmaker = new Matchmaker(options);
+        var search = matchmaker.Search();
+        matchmaker.Pump();
+        Check(search.Current.Error?.Code == Code.Token && search.Current.Error.Message.Contains("no login"), "no token");
+
+        var ada = new Player(fake, "ada");
+        ada.Follow(ada.Matchmaker.Search());
+        Until("she searches", () => ada.Is(SearchState.Searching), ada);
+        var told = new List<SearchState>();
+        ada.Search.OnUpdate(u =>
+        {
+            told.Add(u.State);
+            for (var i = 0; i < 10; i++) ada.Matchmaker.Pump(1);
+            throw new InvalidOperationException("a mistake of the game");
+        });
+        fake.Ask(new[] { "ada" }, 2000);
+        fake.Match(new[] { "ada" });
+        int answers = 0, thrown = 0;
+        ada.Search.Estimate(r =>
+        {
+            answers++;
+            throw new InvalidOperationException("another one");
+        });
+        for (var i = 0; i < 300; i++)
+        {
+            try
+            {
+                ada.Matchmaker.Pump(1);
+            }
+            catch (InvalidOperationException)
+            {
+                thrown++;
+            }
+        }
+        var all = new[] { SearchState.Searching, SearchState.Offered, SearchState.Matched };
+        Check(told.SequenceEqual(all), "each update is told once, not " + string.Join(" ", told));
+        Check(answers == 1 && thrown == 4, "each callback throws once out of Pump");
     }
 }

@@ -17,13 +17,22 @@ func open(url, project, storage = "user://matchmaker.json"):
 	close()
 	client = Client.new(url, project, [self, "_ask"], null)
 	client.connection.storage = storage
-	client.connect("restored", Callable(self, "_restored"))
-	client.connect("party_entered", Callable(self, "_entered"))
-	client.connect("measured", Callable(self, "_measured"))
+	_listen()
 	var wrong = client.connection.wrong
 	if wrong != "":
 		client = null
 	return wrong
+
+# Begins for a player of the service in memory, for a game's tests: client/fake.gd.
+func open_fake(fake, player):
+	close()
+	client = fake.client(player)
+	_listen()
+
+func _listen():
+	client.connect("restored", Callable(self, "_restored"))
+	client.connect("party_entered", Callable(self, "_entered"))
+	client.connect("measured", Callable(self, "_measured"))
 
 func set_token(token, why_none = ""):
 	if client != null:

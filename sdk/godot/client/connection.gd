@@ -14,6 +14,22 @@ class SystemClock:
 	func steady():
 		return Platform.steady()
 
+# Makes connections. A game's tests bring the service in memory.
+class Network:
+	var _names = {}
+	# Whether the name of the host is looked up.
+	func knows(host):
+		if not _names.has(host):
+			_names[host] = Platform.look_up(host)
+		return _names[host] == null or _names[host].is_over()
+	func open(host, port, tls):
+		if _names[host] != null and _names[host].address == "":
+			_names.erase(host) # it has none, as yet
+			return null
+		var http = HTTPClient.new()
+		return http if Platform.connect_to(http, host, port, tls) == OK else null
+
+var network = Network.new()
 var host = ""
 var port = 80
 var tls = false
@@ -31,6 +47,7 @@ var storage = ""
 var wrong = ""
 
 var _jobs = []
+var _pumping = false
 var _ahead = 0.0
 
 func _init(url, project, ask, of_clock):
@@ -76,6 +93,9 @@ func wake():
 	epoch += 1
 
 func pump():
+	if _pumping:
+		return # a callback called it
+	_pumping = true
 	var now = clock.wall() - clock.steady()
 	if now - _ahead > SLEPT:
 		wake()
@@ -87,6 +107,7 @@ func pump():
 			_jobs.erase(job) # it may add others, and end all
 		else:
 			i += 1
+	_pumping = false
 
 func close():
 	for job in _jobs:

@@ -4,6 +4,7 @@ const Platform = preload("res://addons/matchmaker/engine.gd")
 const Problem = preload("res://addons/matchmaker/client/problem.gd")
 
 const MAX_ANSWER = 8388608
+const MAX_EVENT = 1048576
 
 # waiting, token, flying; and its ends: answered, offline, late (nothing came for too long), interrupted (the app went to
 # the background), no_token, too_large
@@ -67,16 +68,16 @@ func step():
 		_c.tokens.settle()
 		if _c.tokens.failure != null:
 			end("no_token")
-		elif not _c.tokens.asking:
+		elif _c.network.knows(_c.host) and not _c.tokens.asking:
 			_begin()
 	if state == "flying":
 		_fly()
 
 func _begin():
 	_token = _c.tokens.token
-	_http = HTTPClient.new()
+	_http = _c.network.open(_c.host, _c.port, _c.tls)
 	state = "flying"
-	if Platform.connect_to(_http, _c.host, _c.port, _c.tls) != OK:
+	if _http == null:
 		end("offline")
 
 func _send():
@@ -142,15 +143,16 @@ func _more():
 	if over():
 		return false
 	var part = _http.read_response_body_chunk()
-	if part.size() == 0:
-		return _http.get_status() != HTTPClient.STATUS_BODY
-	heard = true
-	_limit = _c.clock.steady() + _next
-	_body.append_array(part)
+	var whole = _http.get_status() == HTTPClient.STATUS_CONNECTED # a poll would tell of a connection that is closed
+	if part.size() > 0:
+		heard = true
+		_limit = _c.clock.steady() + _next
+		_body.append_array(part)
 	if _body.size() > MAX_ANSWER:
 		end("too_large")
-		return false
-	return true
+	elif whole:
+		end("answered")
+	return part.size() > 0 or _http != null and _http.get_status() != HTTPClient.STATUS_BODY
 
 # What came and was not taken, up to the last whole line.
 func lines():
@@ -158,6 +160,8 @@ func lines():
 	while n > 0 and _body[n - 1] != 10:
 		n -= 1
 	if n == 0:
+		if _body.size() > MAX_EVENT:
+			end("too_large")
 		return ""
 	var taken = Platform.part(_body, 0, n)
 	_body = Platform.part(_body, n, _body.size())
@@ -214,7 +218,7 @@ func _code():
 # In milliseconds: seconds, or a date that counts from the answer's own; -1 if there is none.
 func _retry_after(value, answered, now):
 	var ms = -1.0
-	if Platform.is_whole(value):
+	if Platform.is_whole(value) and value.length() < 10:
 		ms = value.to_float() * 1000
 	elif _date(value) > 0:
 		ms = _date(value) - (_date(answered) if _date(answered) > 0 else now)
@@ -227,6 +231,8 @@ func _date(text):
 		return 0.0
 	var months = "JanFebMarAprMayJunJulAugSepOctNovDec"
 	var clock = parts[4].split(":")
+	if clock.size() != 3 or parts[2].length() != 3 or months.find(parts[2]) % 3 != 0:
+		return 0.0
 	return Platform.unix({
 		"year": int(parts[3]), "month": months.find(parts[2]) / 3 + 1, "day": int(parts[1]),
 		"hour": int(clock[0]), "minute": int(clock[1]), "second": int(clock[2]),

@@ -11,7 +11,6 @@ const SILENCE = 50000.0
 const RETRY = 3000.0
 const MAX_RETRY = 120000.0
 const MAX_TRIES = 5
-const MAX_EVENT = 1048576
 # A held request is answered after 10 s at the latest. A service that does not hold requests is asked after SOON, then
 # twice as long each time up to LATE.
 const HOLD = "wait=10"
@@ -139,9 +138,10 @@ func _read():
 		var end = _text.find("\n\n")
 		if end < 0:
 			break
-		cut = _take(_text.substr(0, end))
+		var event = _text.substr(0, end)
 		_text = _text.substr(end + 2, _text.length())
-	if _text.length() > MAX_EVENT:
+		cut = _take(event)
+	if _text.length() > Exchange.MAX_EVENT:
 		_lost(Problem.new("unexpected", "an event of the stream is too large"))
 	if not _life.on or not cut and not _exchange.over():
 		return false
@@ -177,7 +177,7 @@ func _take(event):
 			"id":
 				_last = value
 			"retry":
-				if Platform.is_whole(value):
+				if Platform.is_whole(value) and value.to_float() > 0:
 					_retry = min(value.to_float(), MAX_RETRY)
 	var told = Platform.parse(data) if data != "" else null
 	if typeof(told) != TYPE_DICTIONARY:

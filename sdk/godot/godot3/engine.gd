@@ -41,11 +41,48 @@ static func wall():
 static func escaped(text):
 	return text.percent_encode()
 
+static func unescaped(text):
+	return text.percent_decode()
+
+static func utf8(text):
+	return text.to_utf8()
+
 static func bytes():
 	return PoolByteArray()
 
 static func connect_to(http, host, port, tls):
 	return http.connect_to_host(host, port, tls, tls)
+
+# Looks a name up, if that would halt the game: Godot before 3.3.3 holds a lock meanwhile. Connecting finds it in a cache.
+static func look_up(host):
+	if host.is_valid_ip_address() or not has_udp():
+		return null
+	var of = LookUp.new()
+	of.begin(host)
+	return of
+
+class LookUp:
+	var address = ""
+	var _host
+	var _thread = Thread.new()
+	var _over = false
+
+	func begin(host):
+		_host = host
+		_over = _thread.start(self, "_look") != OK
+
+	func is_over():
+		if _over and _thread.is_active():
+			_thread.wait_to_finish()
+		return _over
+
+	func _look(_none):
+		address = IP.resolve_hostname(_host)
+		_over = true
+
+	func _notification(what):
+		if what == NOTIFICATION_PREDELETE and _thread.is_active():
+			_thread.wait_to_finish()
 
 # The web has neither threads nor sockets.
 static func has_udp():

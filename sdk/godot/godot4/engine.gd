@@ -25,11 +25,21 @@ static func wall():
 static func escaped(text):
 	return text.uri_encode()
 
+static func unescaped(text):
+	return text.uri_decode()
+
+static func utf8(text):
+	return text.to_utf8_buffer()
+
 static func bytes():
 	return PackedByteArray()
 
 static func connect_to(http, host, port, tls):
 	return http.connect_to_host(host, port, TLSOptions.client() if tls else null)
+
+# Connecting looks names up on a thread.
+static func look_up(host):
+	return null
 
 # The web has neither threads nor sockets.
 static func has_udp():

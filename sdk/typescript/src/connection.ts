@@ -318,8 +318,7 @@ function problem(request: Request<unknown>, response: Response, text: string, no
 /** Retry-After in milliseconds: seconds, or a date that counts from the answer's own, which pages may not see. */
 function retryAfter(headers: Headers, now: number): number | undefined {
   const value = headers.get('Retry-After')?.trim() ?? ''
-  const ms = /^\d{1,9}$/.test(value)
-    ? Number(value) * 1000
-    : Date.parse(value) - (Date.parse(headers.get('Date') ?? '') || now)
+  const date = / GMT$/.test(value) ? Date.parse(value) : NaN // which takes much else for a date
+  const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1000 : date - (Date.parse(headers.get('Date') ?? '') || now)
   return ms > 0 ? ms : undefined
 }

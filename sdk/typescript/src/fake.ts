@@ -203,8 +203,7 @@ export class FakeService {
     }
     if (route !== 'DELETE tickets') return { status: 200, body: this.#shown(ticket) }
     if (ticket.api.assignment && query.has('unlessAssigned')) return refuse(409, 'ticketMatched')
-    if (ticket.offer) this.#endOffer(ticket.offer, [player], 'declined')
-    else this.#end(ticket, 'deleted')
+    this.#end(ticket, 'deleted')
     return { status: 200 }
   }
 
@@ -410,8 +409,12 @@ export class FakeService {
     }
   }
 
+  /** Ends a ticket. The others that the same match asks wait again. */
   #end(t: Ticket, reason: string): void {
+    const { offer } = t
+    delete t.offer
     t.ended = reason
+    if (offer) this.#endOffer(offer, [], '')
     this.#send(t.api.id, 'ended', 'ended', { id: t.api.id, reason })
   }
 

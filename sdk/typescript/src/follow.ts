@@ -126,7 +126,7 @@ class Events {
       if (name === 'event') event = value
       else if (name === 'data') data += (data && '\n') + value
       else if (name === 'id') this.last = value
-      else if (name === 'retry' && /^\d{1,9}$/.test(value)) this.retry = Math.min(Number(value), maxRetry)
+      else if (name === 'retry' && /^[1-9]\d{0,8}$/.test(value)) this.retry = Math.min(Number(value), maxRetry)
     }
     if (data === '') return undefined
     const object = parsed(data)

@@ -42,6 +42,20 @@ test('a match asks, is declined, and is offered again', patience, async () => {
   assert.equal((await ada.match).connection, (await cyd.match).connection)
 })
 
+test('who cancels while a match asks leaves the others waiting', patience, async () => {
+  const fake = new FakeService()
+  const [ada, bob] = ['ada', 'bob'].map((player) => fake.matchmaker(player).search())
+  await fake.searching('ada', 'bob')
+  fake.offer(['ada', 'bob'])
+  await Promise.all([until(ada, 'offered'), until(bob, 'offered')])
+  assert.equal((await ada.cancel()).cancelled, true)
+  await until(bob, 'searching')
+  fake.offer(['bob'])
+  await until(bob, 'offered')
+  fake.end('bob', 'unserved')
+  await assert.rejects(bob.match, { code: 'ended', reason: 'unserved' })
+})
+
 test('who does not answer in time is out', patience, async () => {
   const fake = new FakeService({ speed: 100 })
   const ada = fake.matchmaker('ada').search()

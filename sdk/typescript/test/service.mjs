@@ -53,7 +53,7 @@ export async function start(test, { origins = '*' } = {}) {
 `)
   const [url] = await serve(test, ['dev', '--listen', '127.0.0.1:0', '--data', data, '--provider', 'instant',
     '--cors-origins', origins, '--regions', regions], /(http:\/\/127\.0\.0\.1:\d+)/)
-  const mm = (...args) => execFileSync(join(bin, 'mm'), args,
+  const mm = (...args) => execFileSync(join(bin, 'mm'), [...args, '--timeout', '10m'], // a function is compiled
     { encoding: 'utf8', env: { ...process.env, MM_DATA: data, MM_URL: url, HOME: data } })
   mm('function', 'put', 'duel', join(bin, 'functions/duel.zip'))
   /** Puts a config. One named `open` is for tickets without a queue. */

@@ -217,7 +217,7 @@ class Party {
   virtual void leave(Done done = nullptr) = 0;
 };
 
-/** The service, for one player. It asks nothing before it is told to. Do not destroy it within a callback. */
+/** The service, for one player. It asks nothing before it is told to. */
 class Matchmaker {
  public:
   using OnParty = std::function<void(const Result<std::shared_ptr<Party>>&)>;

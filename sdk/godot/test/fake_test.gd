@@ -1,0 +1,233 @@
+# What games do with the service in memory, on Godot 3. It prints passed, or what failed.
+extends SceneTree
+
+const Connection = preload("res://addons/matchmaker/client/connection.gd")
+const Fake = preload("res://addons/matchmaker/client/fake.gd")
+
+# A player of a game.
+class Player:
+	var client
+	var search = null
+	var party = null
+	var update = {"state": "starting"}
+	var known = {"left": "", "cancelled": null, "joined": 0, "ended": false, "regions": null}
+
+	func _init(of):
+		client = of
+		client.connect("restored", self, "follow")
+		client.connect("party_entered", self, "enter")
+		client.connect("measured", self, "measured")
+
+	func follow(of, _problem = null):
+		search = of
+		search.connect("updated", self, "updated")
+		search.connect("cancel_answered", self, "answered")
+		update = search.current
+
+	func updated(u):
+		update = u
+		for _i in range(3):
+			client.pump() # changes nothing
+
+	func answered(was, _problem):
+		known.cancelled = was
+
+	func enter(of, _problem):
+		party = of
+		party.connect("searching", self, "follow")
+		party.connect("left", self, "leaves")
+
+	func leaves(reason, _problem):
+		known.left = reason
+
+	func measured(latencies, _problem):
+		known.regions = latencies
+
+	func joined(tickets):
+		known.joined += tickets.size()
+
+	func filled(_problem):
+		known.ended = true
+
+	func says(state):
+		return update.state == state
+
+var fake
+var ada
+var bob
+var network = Connection.Network.new()
+var part = ""
+var failed = ""
+
+func _idle(_delta):
+	check_page()
+	for named in ["searches", "declines", "cancels", "is_full_and_gone", "parties", "restores", "fills", "autoload",
+			"looks_names_up"]:
+		part = named
+		fake = Fake.new(100)
+		ada = Player.new(fake.client("ada"))
+		bob = Player.new(fake.client("bob"))
+		if failed == "":
+			call(named)
+		ada.client.close()
+		bob.client.close()
+	print("failed: " + failed if failed != "" else "passed")
+	OS.kill(OS.get_process_id()) # it hangs when it quits
+
+# The code of the page is read.
+func check_page():
+	var file = File.new()
+	file.open("res://addons/matchmaker/README.md", File.READ)
+	var blocks = file.get_as_text().split("```gdscript\n")
+	file.close()
+	for i in range(1, blocks.size()):
+		var script = GDScript.new()
+		script.source_code = blocks[i].split("```")[0]
+		if script.reload() != OK:
+			failed = "block %d of README.md" % i
+	if blocks.size() < 4:
+		failed = "README.md has no code"
+
+func holds(what):
+	var expression = Expression.new()
+	expression.parse(what, ["fake", "ada", "bob", "network"])
+	return expression.execute([fake, ada, bob, network], self)
+
+func check(what):
+	if failed == "" and not holds(what):
+		failed = "%s: %s; %s and %s" % [part, what, ada.update, bob.update]
+
+# Pumps until something holds.
+func until(what):
+	for _i in range(5000):
+		if failed != "" or holds(what):
+			return
+		ada.client.pump()
+		bob.client.pump()
+		OS.delay_msec(1)
+	check(what)
+
+func both_search():
+	ada.follow(ada.client.search({"attributes": {"skill": 1200}}))
+	bob.follow(bob.client.search({}))
+	until("ada.says('searching') and bob.says('searching') and fake.waiting().size() == 2")
+
+func searches():
+	fake.slow = 200
+	both_search()
+	fake.offer(["ada", "bob"], 2000)
+	until("ada.says('offered') and bob.says('offered')")
+	check("ada.update.players == 2 and not ada.update.answered")
+	ada.search.accept()
+	until("bob.update.accepted == 1 and ada.update.answered")
+	fake.cut()
+	bob.search.accept()
+	until("ada.says('matched') and bob.says('matched')")
+	check("ada.update.seat == 'seat of ada' and ada.update.connection == '127.0.0.1:7777' and fake.waiting() == []")
+	ada.search.cancel()
+	until("ada.known.cancelled == false")
+	ada.follow(ada.client.search({}))
+	until("ada.says('searching')")
+	fake.assign(["ada"], {"error": "AllocationError"})
+	until("ada.says('failed')")
+	check("ada.update.problem.code == 'failed' and ada.update.problem.detail == 'AllocationError'")
+
+func declines():
+	both_search()
+	fake.offer(["ada", "bob"], 2000)
+	until("ada.says('offered') and bob.says('offered')")
+	ada.search.decline()
+	until("ada.says('failed') and bob.says('searching')")
+	check("ada.update.problem.player_message() == 'You declined the match.'")
+	fake.offer(["bob"], 1)
+	until("bob.says('failed')")
+	check("bob.update.problem.reason == 'silent'")
+	both_search()
+	fake.end("bob", "abandoned")
+	until("bob.says('failed')")
+	check("bob.update.problem.reason == 'abandoned'")
+
+func cancels():
+	both_search()
+	fake.offer(["ada", "bob"], 2000)
+	until("ada.says('offered') and bob.says('offered')")
+	ada.search.cancel()
+	until("ada.says('cancelled') and bob.says('searching')")
+	check("ada.known.cancelled and fake.waiting() == ['bob']")
+
+func is_full_and_gone():
+	fake.full = 1
+	ada.follow(ada.client.search({}))
+	until("ada.says('failed')")
+	check("ada.update.problem.code == 'busy'")
+	fake.full = 0
+	fake.gone = true
+	ada.follow(ada.client.search({}))
+	until("ada.says('failed')")
+	check("ada.update.problem.code == 'offline'")
+
+func parties():
+	ada.client.create_party({}, 2)
+	until("ada.party != null")
+	bob.client.join_party(ada.party.state.code.to_lower(), {"ready": false})
+	until("bob.party != null and ada.party.state.members.size() == 2")
+	bob.party.update({"ready": true})
+	until("ada.party.state.members[1].ready")
+	ada.party.start({})
+	until("ada.says('searching') and bob.says('searching')")
+	fake.assign(["bob"])
+	until("ada.says('matched') and bob.says('matched')")
+	check("ada.update.seat == 'seat of ada' and bob.update.seat == 'seat of bob'")
+	ada.party.start({})
+	until("ada.says('searching') and bob.says('searching')")
+	fake.offer(["ada"])
+	until("bob.says('offered')")
+	ada.party.promote("bob")
+	until("bob.party.leads()")
+	bob.party.kick("ada")
+	until("ada.known.left == 'kicked' and bob.says('failed') and bob.party.state.members.size() == 1")
+	bob.party.leave()
+	until("bob.known.left == 'left'")
+
+func restores():
+	fake.gone = false
+	both_search()
+	ada.client.close()
+	ada = Player.new(fake.client("ada"))
+	ada.client.restore()
+	until("ada.says('searching')")
+	fake.assign(["ada"])
+	until("ada.says('matched')")
+
+func fills():
+	ada.follow(ada.client.search({}))
+	until("ada.says('searching')")
+	var filler = bob.client.fill({"Connection": "192.0.2.1:7000", "attributes": {"open": 2}}, "")
+	filler.connect("joined", bob, "joined")
+	filler.connect("ended", bob, "filled")
+	until("fake.games().size() == 1")
+	fake.join(["ada"])
+	until("bob.known.joined == 1 and ada.says('matched')")
+	check("ada.update.connection == '192.0.2.1:7000'")
+	filler.update({"Connection": "192.0.2.1:7000", "attributes": {"open": 1}})
+	until("fake.games()[0].attributes.open == 1")
+	filler.end()
+	until("bob.known.ended and fake.games() == []")
+	check("bob.known.joined == 1")
+	ada.client.measure({})
+	until("ada.known.regions == []")
+
+func looks_names_up():
+	until("network.knows('localhost')")
+	check("network.open('localhost', 1, false) != null")
+	until("network.knows('nowhere.invalid')")
+	check("network.open('nowhere.invalid', 1, false) == null")
+
+func autoload():
+	var node = load("res://addons/matchmaker/matchmaker.gd").new()
+	node.open_fake(fake, "eve")
+	ada.follow(node.search())
+	for _i in range(1000):
+		node._process(0)
+	check("ada.says('searching') and fake.waiting() == ['eve']")
+	node.free()
