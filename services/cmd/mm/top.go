@@ -14,16 +14,8 @@ import (
 )
 
 type topCommand struct {
-	Interval time.Duration `default:"5s" help:"How often to look."`
+	Interval time.Duration `default:"5s" help:"How often to look." bounds:"1s.."`
 	Once     bool          `help:"Print it once, and end."`
-}
-
-// Validate is called by the parser.
-func (c topCommand) Validate() error {
-	if c.Interval < time.Second {
-		return usageError("--interval must be a second or more")
-	}
-	return nil
 }
 
 // clearScreen moves the cursor of a terminal to the top and removes what is below.

@@ -25,7 +25,7 @@ func TestTopShowsTheProject(t *testing.T) {
 		}
 	}
 	shell.on(service, "top", "--once", "-o", "json").expect(0, `"waiting":3,"configs":[{"config":"ranked",`, "")
-	shell.run("top", "--interval", "1ms").expect(2, "", "--interval must be a second or more")
+	shell.run("top", "--interval", "1ms").expect(2, "", "--interval: must be 1s or more")
 }
 
 func TestTopGoesOnUntilItIsInterrupted(t *testing.T) {
