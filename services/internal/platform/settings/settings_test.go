@@ -1,6 +1,7 @@
 package settings_test
 
 import (
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -8,6 +9,35 @@ import (
 
 	"matchmaker.dev/services/internal/platform/settings"
 )
+
+type lamps struct {
+	Wait  time.Duration `name:"lamp-wait" default:"3s"`
+	Count int           `default:"4" bounds:"1.."`
+	Inner struct {
+		Bright bool `default:"true" negatable:""`
+	} `embed:""`
+}
+
+func (l *lamps) Validate() error {
+	if l.Count > 4 {
+		return errors.New("--count: at most 4")
+	}
+	return nil
+}
+
+func TestDefaultHasTheDefaultsOfTheTags(t *testing.T) {
+	if got := settings.Default[lamps](); got.Wait != 3*time.Second || got.Count != 4 || !got.Inner.Bright {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestCheckAsksValidate(t *testing.T) {
+	for count, want := range map[int]string{0: "--count: must be 1 or more", 5: "--count: at most 4"} {
+		if err := settings.Check(&lamps{Count: count}); err == nil || err.Error() != want {
+			t.Errorf("%d: %v, want %s", count, err, want)
+		}
+	}
+}
 
 type bounded struct {
 	Count int           `bounds:"1..64"`
