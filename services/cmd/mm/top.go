@@ -125,7 +125,7 @@ func look(ctx context.Context, api *client.Client, r *recent, now time.Time) (*t
 		return nil, err
 	}
 	queues, err := api.ListQueues(ctx)
-	if queues, err = known(queues, err, t); err != nil {
+	if queues, err = allowUnknown(queues, err, t); err != nil {
 		return nil, err
 	}
 	t.Waiting = queues.Tickets
@@ -182,8 +182,8 @@ func (t *top) showUnserved(queues []client.Queue) {
 	}
 }
 
-// known returns what was read of tickets that wait. Where that is unknown, it is empty and t says why.
-func known[T any](read *T, err error, t *top) (*T, error) {
+// allowUnknown returns what was read of tickets that wait. Where that is unknown, it is empty and t says why.
+func allowUnknown[T any](read *T, err error, t *top) (*T, error) {
 	switch client.Status(err) {
 	case http.StatusNotFound: // the config was deleted since
 		return new(T), nil
@@ -198,7 +198,7 @@ func known[T any](read *T, err error, t *top) (*T, error) {
 func waitingIn(ctx context.Context, api *client.Client, q client.WaitingQuery, t *top) (*topPool, error) {
 	q.Limit = 1
 	page, err := api.GetWaitingTickets(ctx, q)
-	if page, err = known(page, err, t); err != nil {
+	if page, err = allowUnknown(page, err, t); err != nil {
 		return nil, err
 	}
 	pool := &topPool{Waiting: page.Total}
