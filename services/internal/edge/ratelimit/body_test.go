@@ -107,7 +107,8 @@ func TestSettingsOfBodies(t *testing.T) {
 	} {
 		s := settings.Default[ratelimit.Settings]()
 		s.BodyRate, s.BodyBurst = tt.rate, tt.burst
-		if err := settings.Check(&s); (err == nil) != (tt.flag == "") || err != nil && !strings.Contains(err.Error(), tt.flag) {
+		err := settings.Check(&s)
+		if (err == nil) != (tt.flag == "") || err != nil && !strings.Contains(err.Error(), tt.flag) {
 			t.Errorf("%+v: %v", tt, err)
 		}
 	}
