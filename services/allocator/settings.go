@@ -2,19 +2,16 @@ package allocator
 
 import (
 	"cmp"
-	"errors"
 	"time"
-
-	"matchmaker.dev/services/internal/platform/settings"
 )
 
 // Settings of the allocator.
 type Settings struct {
-	Parallel int           `help:"How many matches one allocator has in hand at once; fleets that are slow leave each other a share." name:"parallel-allocations" default:"2048" group:"allocator"`
-	Fleet    int           `help:"How many servers of one fleet one allocator asks for at once." name:"fleet-allocations" default:"64" group:"allocator"`
-	Deadline time.Duration `help:"How long a provider may take, retries included, while an allocator works on the match, before the tickets get an error, or wait again as their config has it." name:"allocation-time" default:"30s" group:"allocator"`
-	Call     time.Duration `help:"How long one call of a hosting system may take." name:"hosting-call-time" default:"10s" group:"allocator"`
-	Return   time.Duration `help:"How long a server that no ticket uses is tried to be given back, before an error is logged and the allocator gives up." name:"return-time" default:"24h" group:"allocator"`
+	Parallel int           `help:"How many matches one allocator has in hand at once; fleets that are slow leave each other a share." name:"parallel-allocations" default:"2048" bounds:"1.." group:"allocator"`
+	Fleet    int           `help:"How many servers of one fleet one allocator asks for at once." name:"fleet-allocations" default:"64" bounds:"1.." group:"allocator"`
+	Deadline time.Duration `help:"How long a provider may take, retries included, while an allocator works on the match, before the tickets get an error, or wait again as their config has it." name:"allocation-time" default:"30s" bounds:">0" group:"allocator"`
+	Call     time.Duration `help:"How long one call of a hosting system may take." name:"hosting-call-time" default:"10s" bounds:">0" group:"allocator"`
+	Return   time.Duration `help:"How long a server that no ticket uses is tried to be given back, before an error is logged and the allocator gives up." name:"return-time" default:"24h" bounds:">0" group:"allocator"`
 
 	Timing `kong:"-"`
 }
@@ -39,15 +36,3 @@ func (t Timing) complete() Timing {
 
 // slack is what the claim of a match lasts beyond Deadline, for the rest of the work.
 func (s *Settings) slack() time.Duration { return s.Deadline / 2 }
-
-// Validate names the flags that make no sense.
-func (s *Settings) Validate() error {
-	var err error
-	if s.Parallel < 1 || s.Fleet < 1 {
-		err = errors.New("--parallel-allocations and --fleet-allocations: must be 1 or more")
-	}
-	return errors.Join(
-		err, settings.Positive(map[string]time.Duration{"allocation-time": s.Deadline, "hosting-call-time": s.Call,
-			"return-time": s.Return}),
-	)
-}

@@ -22,6 +22,7 @@ import (
 	"matchmaker.dev/services/internal/edge/receipt"
 	"matchmaker.dev/services/internal/edge/web"
 	"matchmaker.dev/services/internal/platform/keyring"
+	"matchmaker.dev/services/internal/platform/settings"
 )
 
 // running is a beacon of the region eu, its HTTP API, and a service that believes it.
@@ -247,7 +248,7 @@ func TestHTTP(t *testing.T) {
 
 func TestSettings(t *testing.T) {
 	good := beacon.Settings{Region: "eu", UDP: ":7600", Rate: 1000, Burst: 2000}
-	must(t, good.Validate())
+	must(t, settings.Check(&good))
 	for want, change := range map[string]func(*beacon.Settings){
 		"--region: ":          func(s *beacon.Settings) { s.Region = "e u" },
 		"--udp-listen: ":      func(s *beacon.Settings) { s.UDP = ":76000" },
@@ -256,8 +257,9 @@ func TestSettings(t *testing.T) {
 		"--trusted-proxies: ": func(s *beacon.Settings) { s.Proxies.Trusted = "10.0.0.1" },
 	} {
 		s := good
-		if change(&s); s.Validate() == nil || !strings.HasPrefix(s.Validate().Error(), want) {
-			t.Errorf("%s: %v", want, s.Validate())
+		change(&s)
+		if err := settings.Check(&s); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
 		}
 	}
 }

@@ -2,26 +2,26 @@ package runner
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"runtime"
 	"time"
 
 	"matchmaker.dev/services/internal/match/pool"
+	"matchmaker.dev/services/internal/platform/settings"
 )
 
 // Settings of a runner.
 type Settings struct {
-	Hosts        int `help:"How many runners host each project; more under load." default:"2" group:"runner"`
-	MaxHosts     int `help:"Most runners that host a project under load; 0 is all there are." default:"0" group:"runner"`
-	MinInstances int `help:"Fewest instances of a function on a runner." default:"1" group:"runner"`
-	MaxInstances int `help:"Most instances of a function on a runner, under load; 0 is the number of cores, at least 2." default:"0" group:"runner"`
+	Hosts        int `help:"How many runners host each project; more under load." default:"2" bounds:"1.." group:"runner"`
+	MaxHosts     int `help:"Most runners that host a project under load; 0 is all there are." default:"0" bounds:"0.." group:"runner"`
+	MinInstances int `help:"Fewest instances of a function on a runner." default:"1" bounds:"1.." group:"runner"`
+	MaxInstances int `help:"Most instances of a function on a runner, under load; 0 is the number of cores, at least 2." default:"0" bounds:"0.." group:"runner"`
 	// RunnerInstances bounds the memory of the machine: each may take --function-memory.
-	RunnerInstances int `help:"Most instances of all functions together on a runner." default:"100" group:"runner"`
-	IndexNames      int `help:"Most attribute names of a project with a column in the index; those that configs use have one anyway." default:"1024" group:"runner"`
+	RunnerInstances int `help:"Most instances of all functions together on a runner." default:"100" bounds:"1.." group:"runner"`
+	IndexNames      int `help:"Most attribute names of a project with a column in the index; those that configs use have one anyway." default:"1024" bounds:"0.." group:"runner"`
 
-	Leave time.Duration `help:"How long a stopping runner waits until others serve its projects." name:"handover-time" default:"15s" group:"runner"`
+	Leave time.Duration `help:"How long a stopping runner waits until others serve its projects." name:"handover-time" default:"15s" bounds:"0.." group:"runner"`
 
 	Timing `kong:"-"`
 }
@@ -57,26 +57,9 @@ type Timing struct {
 // maxBudget is the longest budget of a run, as in the sandbox's own limits.
 const maxBudget = time.Minute
 
-// Validate names the flags that make no sense.
-func (s *Settings) Validate() error {
-	if s.Hosts < 1 || s.MinInstances < 1 || s.MaxHosts < 0 || s.MaxInstances < 0 {
-		return errors.New("--hosts and --min-instances: must be 1 or more, --max-hosts and --max-instances not negative")
-	}
-	if s.Leave < 0 {
-		return errors.New("--handover-time: must not be negative")
-	}
-	if s.IndexNames < 0 {
-		return errors.New("--index-names: must not be negative")
-	}
-	if s.RunnerInstances < 1 {
-		return errors.New("--runner-instances: must be 1 or more")
-	}
-	return nil
-}
-
 // complete replaces zeros by their defaults, and refuses what makes no sense.
 func (s Settings) complete() (Settings, error) {
-	if err := s.Validate(); err != nil {
+	if err := settings.Check(&s); err != nil {
 		return s, err
 	}
 	if s.MaxHosts == 0 {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"matchmaker.dev/services/internal/edge/stream"
+	"matchmaker.dev/services/internal/edge/web"
+	"matchmaker.dev/services/internal/platform/settings"
 	"matchmaker.dev/services/ticket"
 )
 
@@ -21,13 +23,13 @@ func TestSettingsThatMakeNoSenseAreRefused(t *testing.T) {
 		{"--stream-heartbeat", noBeat},
 		{"--stream-spread", noSpread},
 		{"--max-streams-player", noStreams},
-		{"", ticket.Settings{Wait: 50 * time.Second, Held: 1, HeldPlayer: 1, Streams: streams.Streams}},
+		{"", ticket.Settings{Wait: web.ReadTimeout - 10*time.Second, Held: 1, HeldPlayer: 1, Streams: streams.Streams}},
 		{"--max-wait", ticket.Settings{Wait: -time.Second}},
-		{"--max-wait", ticket.Settings{Wait: 51 * time.Second}}, // the server ends the request before
+		{"--max-wait", ticket.Settings{Wait: web.ReadTimeout - 9*time.Second}}, // the server ends the request before
 		{"--max-held", ticket.Settings{Held: -1}},
 		{"--max-held-player", ticket.Settings{HeldPlayer: -1}},
 	} {
-		err := c.s.Validate()
+		err := settings.Check(&c.s)
 		if c.flag == "" && err != nil || c.flag != "" && (err == nil || !strings.Contains(err.Error(), c.flag)) {
 			t.Errorf("%+v: %v, expected one about %q", c.s, err, c.flag)
 		}

@@ -1,29 +1,23 @@
 package webhook
 
 import (
-	"errors"
 	"fmt"
 	"net/netip"
 	"time"
-
-	"matchmaker.dev/services/internal/platform/settings"
 )
 
 // Settings of the delivery to webhooks.
 type Settings struct {
 	Networks []string      `help:"Networks that webhooks may reach besides public addresses, such as 10.20.0.0/16. With loopback addresses among them URLs may be http there." name:"webhook-networks" placeholder:"CIDR" group:"events"`
-	Time     time.Duration `help:"How long a request to a webhook may take." default:"10s" name:"webhook-time" group:"events"`
-	Tries    int           `help:"An event that a webhook refused so often, while it took others, becomes a dead letter." default:"8" name:"webhook-tries" group:"events"`
-	Age      time.Duration `help:"An event that is so old when a webhook refuses it becomes a dead letter." default:"12h" name:"webhook-age" group:"events"`
+	Time     time.Duration `help:"How long a request to a webhook may take." default:"10s" name:"webhook-time" bounds:">0" group:"events"`
+	Tries    int           `help:"An event that a webhook refused so often, while it took others, becomes a dead letter." default:"8" name:"webhook-tries" bounds:"1.." group:"events"`
+	Age      time.Duration `help:"An event that is so old when a webhook refuses it becomes a dead letter." default:"12h" name:"webhook-age" bounds:">0" group:"events"`
 }
 
-// Validate names the flags that make no sense.
+// Validate names the flag that makes no sense.
 func (s *Settings) Validate() error {
 	_, err := s.networks()
-	if s.Tries < 1 {
-		err = errors.Join(err, errors.New("--webhook-tries must be more than 0"))
-	}
-	return errors.Join(err, settings.Positive(map[string]time.Duration{"webhook-time": s.Time, "webhook-age": s.Age}))
+	return err
 }
 
 func (s *Settings) networks() ([]netip.Prefix, error) {

@@ -62,7 +62,7 @@ func New(o Options) (*Fleet, error) {
 	standard := settings.Default[Settings]()
 	o.Settings.Max = cmp.Or(o.Settings.Max, standard.Max)
 	o.Settings.Lifetime = cmp.Or(o.Settings.Lifetime, standard.Lifetime)
-	if err := o.Settings.Validate(); err != nil {
+	if err := settings.Check(&o.Settings); err != nil {
 		return nil, err
 	}
 	return &Fleet{options: o, servers: map[key]*server{}}, nil

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,16 +13,13 @@ import (
 // healthCmd asks a service whether it is ready, for images without a shell.
 type healthCmd struct {
 	URL  string        `arg:"" optional:"" help:"What is asked, at /readyz without a path: ready with 200, and anything else is not." default:"http://127.0.0.1:8080"`
-	Wait time.Duration `help:"How long the answer may take." default:"3s" group:"process"`
+	Wait time.Duration `help:"How long the answer may take." default:"3s" bounds:">0" group:"process"`
 }
 
 // Validate is called by kong.
 func (c *healthCmd) Validate() error {
 	if u, err := url.Parse(c.URL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return fmt.Errorf("<url>: %q is no URL such as http://127.0.0.1:8080", c.URL)
-	}
-	if c.Wait <= 0 {
-		return errors.New("--wait: must be more than 0")
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"matchmaker.dev/services/internal/platform/catalog"
+	flags "matchmaker.dev/services/internal/platform/settings"
 	"matchmaker.dev/services/internal/sandbox"
 )
 
@@ -49,6 +50,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	parsed, err := parser.Parse(args)
 	if exit >= 0 { // --help or --version was answered
 		return exit
+	}
+	if err == nil {
+		err = flags.Bounds(parsed.Flags())
 	}
 	if err != nil {
 		return printError(stderr, err, exitUsage)

@@ -254,7 +254,11 @@ func parse(t *testing.T, args ...string) *cli {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := parser.Parse(args); err != nil {
+	parsed, err := parser.Parse(args)
+	if err == nil {
+		err = defaults.Bounds(parsed.Flags())
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	return c

@@ -64,7 +64,7 @@ type projectDeleteCmd struct {
 	Name   string        `arg:"" help:"The project."`
 	Yes    bool          `help:"Delete it. Without it the command says what it would delete." env:"-" group:"project"`
 	Force  bool          `help:"Delete it also while matches are under way, servers are to be given back or games run. The hosting system's own rules end these servers." env:"-" group:"project"`
-	Settle time.Duration `help:"How long to wait until all processes have let go of the project: more than --lease of the directors." default:"5s" env:"-" group:"project"`
+	Settle time.Duration `help:"How long to wait until all processes have let go of the project: more than --lease of the directors." default:"5s" env:"-" bounds:">0" group:"project"`
 	Redis  state.Server  `embed:""`
 	NATS   bus.Server    `embed:""`
 }
@@ -81,9 +81,6 @@ NATS.`
 func (c *projectDeleteCmd) Validate() error {
 	if !auth.IsProject(c.Name) {
 		return fmt.Errorf("%q: no project has a name like this", c.Name)
-	}
-	if c.Settle <= 0 {
-		return errors.New("--settle: must be more than 0")
 	}
 	return nil
 }

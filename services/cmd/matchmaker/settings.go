@@ -103,10 +103,8 @@ type hostingFileSettings struct {
 	File string `help:"YAML file with several providers, which matches are whose, and which projects may use which fleets; --provider and what belongs to it are without effect. The config service refuses configs that the rules in it refuse." name:"hosting" type:"existingfile" placeholder:"FILE" group:"allocator"`
 }
 
-// Validate names the flags that make no sense.
-func (h *hostingSettings) Validate() error {
-	return errors.Join(h.Local.Validate(), h.Instant.Validate())
-}
+// Validate names the flag that makes no sense.
+func (h *hostingSettings) Validate() error { return h.Instant.Validate() }
 
 // shared are the settings of every process: connections, and limits that all services of a system have in common.
 func (s *settings) shared() kong.Plugins {

@@ -55,15 +55,7 @@ type commonFlags struct {
 	Bearer  string        `name:"token" env:"MM_TOKEN" placeholder:"JWT" help:"Token to use instead of making one."`
 	Context string        `name:"context" env:"MM_CONTEXT" placeholder:"NAME" completion-predictor:"context" help:"Context to use instead of the current one."`
 	Output  string        `short:"o" env:"MM_OUTPUT" enum:"table,wide,json,yaml" default:"table" help:"Print results as table, wide (a table with more columns), json or yaml."`
-	Timeout time.Duration `default:"1m" help:"How long the command may take, including waiting."`
+	Timeout time.Duration `default:"1m" help:"How long the command may take, including waiting." bounds:">0"`
 
 	PrintVersion kong.VersionFlag `name:"version" help:"Print the version of mm."`
-}
-
-// Validate is called by the parser.
-func (s commonFlags) Validate() error {
-	if s.Timeout <= 0 {
-		return usageError("--timeout must be more than 0, such as 30s")
-	}
-	return nil
 }

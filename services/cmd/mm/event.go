@@ -22,16 +22,8 @@ type eventLog struct {
 	Match  string        `completion-predictor:"match" help:"Only what happened to this match."`
 	Config string        `completion-predictor:"config" help:"Only what happened to matches of this config."`
 	Kind   []string      `completion-predictor:"kind" help:"Only events of these kinds, such as failed; may be repeated."`
-	Since  time.Duration `default:"30m" help:"How far back."`
+	Since  time.Duration `default:"30m" help:"How far back." bounds:">0"`
 	Follow bool          `short:"f" help:"Continue with new events, until Ctrl-C."`
-}
-
-// Validate is called by the parser.
-func (c eventLog) Validate() error {
-	if c.Since <= 0 {
-		return usageError("--since must be more than 0, such as 10m")
-	}
-	return nil
 }
 
 // Run prints events.

@@ -24,7 +24,7 @@ func TestEventLogReadsPages(t *testing.T) {
 			t.Errorf("the service was asked for the %s %q, want %q", name, got, want)
 		}
 	}
-	shell.run("event", "log", "--since", "0s").expect(2, "", "--since must be more than 0")
+	shell.run("event", "log", "--since", "0s").expect(2, "", "--since: must be more than 0")
 	shell.on(service, "event", "log", "-o", "json").expect(0, `"match":"m","config":"ranked","revision":7,"tickets":["a"],`+
 		`"function":"duel","upload":2,"score":1.5,"teams":[{"tickets":1}],"position":5}`, "")
 }

@@ -15,16 +15,13 @@ import (
 
 type functionLog struct {
 	Name    string `arg:"" completion-predictor:"function" help:"The function's name."`
-	Seconds int    `default:"1800" help:"How far back, in seconds."`
+	Seconds int    `default:"1800" help:"How far back, in seconds." bounds:"1.."`
 	Follow  bool   `short:"f" help:"Continue with new lines, until Ctrl-C."`
 	Lines   bool   `help:"Print the time, the upload, the config and the instance of each line."`
 }
 
 // Validate is called by the parser.
 func (c functionLog) Validate() error {
-	if c.Seconds < 1 {
-		return usageError("--seconds must be 1 or more")
-	}
 	if c.Lines && c.Follow {
 		return usageError("--lines cannot be combined with --follow")
 	}

@@ -9,15 +9,7 @@ import (
 
 // pages says how much of a list is printed.
 type pages struct {
-	Limit int `default:"50" help:"How many to print; 0 for all."`
-}
-
-// Validate is called by the parser.
-func (p pages) Validate() error {
-	if p.Limit < 0 {
-		return usageError("--limit must be 0 or more")
-	}
-	return nil
+	Limit int `default:"50" help:"How many to print; 0 for all." bounds:"0.."`
 }
 
 // mostListed is how many entries are asked for at a time.

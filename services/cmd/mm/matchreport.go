@@ -17,7 +17,7 @@ type reportCommand struct {
 	Since       time.Duration `default:"1h" help:"How far back it begins; 90 days (2160h) at most."`
 	Until       time.Duration `default:"0s" help:"How far back it ends."`
 	SinceChange string        `placeholder:"CONFIG" completion-predictor:"config" help:"Only the matches of this config since its last change, beside the same time before it."`
-	Earlier     time.Duration `placeholder:"DURATION" help:"Beside it the same time so much earlier, such as 1h or 12h."`
+	Earlier     time.Duration `placeholder:"DURATION" help:"Beside it the same time so much earlier, such as 1h or 12h." bounds:"0.."`
 	Config      string        `completion-predictor:"config" help:"Only matches of this config."`
 	By          []string      `default:"queue,party,region" completion-predictor:"dimension" help:"A table for each of these: config, revision, function, upload, queue, decile, slot (of five minutes, an hour or a day)."`
 }
@@ -30,8 +30,6 @@ func (c reportCommand) Validate() error {
 	switch {
 	case c.Until < 0 || c.Since <= c.Until:
 		return usageError("--since must be more than --until, such as 1h")
-	case c.Earlier < 0:
-		return usageError("--earlier must not be negative")
 	case c.Since > mostReported:
 		return usageError("--since: 90 days (2160h) at most: the service keeps no more")
 	case c.Earlier > 0 && c.Earlier < c.Since-c.Until:

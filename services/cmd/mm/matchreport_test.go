@@ -80,7 +80,7 @@ func TestReportRefusesWhatMakesNoSense(t *testing.T) {
 	shell, service := newShell(t), newService(t)
 	for want, args := range map[string][]string{
 		"--since must be more than --until":   {"--since", "1m", "--until", "2m"},
-		"--earlier must not be negative":      {"--earlier=-1h"},
+		"--earlier: must be 0 or more":        {"--earlier=-1h"},
 		"--since: 90 days":                    {"--since", "2161h"},
 		"--earlier: 1h0m0s at least":          {"--earlier", "59m"},
 		"--since and --earlier: 90 days":      {"--since", "1081h", "--earlier", "1081h"},

@@ -43,14 +43,11 @@ func (c ratingsTop) Run(ctx context.Context, s *session, api developerAPI) error
 type ratingsReplay struct {
 	File  string   `arg:"" completion-predictor:"file" help:"Results, a JSON object a line, the oldest first; - is standard input."`
 	Model []string `sep:"none" placeholder:"NAME[,PARAMETER=NUMBER]…" default:"plackettLuce" completion-predictor:"model" help:"plackettLuce, bradleyTerry, thurstoneMosteller, glicko2 or trueSkill, with parameters: mean, deviation, beta, tau, growth, draw, margin, volatility. Several are compared with the first."`
-	After int      `default:"10" help:"Judge a match only when each of its players had so many before."`
+	After int      `default:"10" help:"Judge a match only when each of its players had so many before." bounds:"0.."`
 }
 
 // Validate is called by the parser.
 func (c ratingsReplay) Validate() error {
-	if c.After < 0 {
-		return usageError("--after must not be negative")
-	}
 	_, err := c.replays()
 	return err
 }

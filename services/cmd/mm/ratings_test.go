@@ -60,5 +60,5 @@ func TestRatingsReplay(t *testing.T) {
 	} {
 		shell.run("ratings", "replay", file, "--model", model).expect(2, "", want)
 	}
-	shell.run("ratings", "replay", file, "--after=-1").expect(2, "", "--after must not be negative")
+	shell.run("ratings", "replay", file, "--after=-1").expect(2, "", "--after: must be 0 or more")
 }

@@ -29,17 +29,9 @@ func (regionList) Run(ctx context.Context, s *session, api developerAPI) error {
 }
 
 type regionMeasure struct {
-	Probes int           `default:"5" help:"How often each region is asked, up to 20."`
-	Wait   time.Duration `default:"1s" help:"How long an answer may take, up to 2s."`
+	Probes int           `default:"5" help:"How often each region is asked, up to 20." bounds:"1..20"`
+	Wait   time.Duration `default:"1s" help:"How long an answer may take, up to 2s." bounds:"1ms..2s"`
 	HTTP   bool          `name:"http" help:"Measure by HTTP, as browsers do."`
-}
-
-// Validate is called by the parser.
-func (c regionMeasure) Validate() error {
-	if c.Probes < 1 || c.Probes > 20 || c.Wait <= 0 || c.Wait > 2*time.Second {
-		return usageError("--probes, --wait: 1 to 20, and up to 2s are expected")
-	}
-	return nil
 }
 
 // measured is a latency as it is printed.

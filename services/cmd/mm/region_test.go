@@ -22,7 +22,7 @@ func TestRegions(t *testing.T) {
 	shell.on(service, "ticket", "create", "--player", "ada", "--measure").expect(1, "", none)
 	shell.on(service, "party", "join", "CODE", "--player", "ada", "--measure").expect(1, "", none)
 	shell.on(service, "ticket", "create", "--for", "ada", "--measure").expect(2, "", "mm: --measure is for a player's own")
-	shell.on(service, "region", "measure", "--probes", "21").expect(2, "", "--probes, --wait: 1 to 20")
+	shell.on(service, "region", "measure", "--probes", "21").expect(2, "", "--probes: must be 1 to 20")
 
 	conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"matchmaker.dev/services/internal/platform/settings"
 	"matchmaker.dev/services/lab"
 )
 
@@ -61,6 +62,9 @@ func run(ctx context.Context, args []string, console console) int {
 	command, err := parser.Parse(args)
 	if helped {
 		return exitSuccess
+	}
+	if err == nil {
+		err = settings.Bounds(command.Flags())
 	}
 	parse, wrong := errors.AsType[*kong.ParseError](err)
 	if wrong {

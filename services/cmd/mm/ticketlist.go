@@ -23,19 +23,15 @@ type ticketList struct {
 	Config  string           `completion-predictor:"config" help:"Config whose pools have them."`
 	Pool    string           `help:"Pool of the config."`
 	Between []attributeRange `name:"attribute" sep:"none" placeholder:"NAME=MIN..MAX" help:"Attribute that is in a range; either end may be missing. May be repeated."`
-	MinAge  time.Duration    `help:"For how long they have waited at least."`
-	MaxAge  time.Duration    `help:"For how long they have waited at most."`
-	Limit   int              `default:"50" help:"How many to print; 0 for all."`
+	MinAge  time.Duration    `help:"For how long they have waited at least." bounds:"0.."`
+	MaxAge  time.Duration    `help:"For how long they have waited at most." bounds:"0.."`
+	Limit   int              `default:"50" help:"How many to print; 0 for all." bounds:"0.."`
 	Sample  bool             `help:"As many of all that wait, evenly, instead of the oldest ones; 200 at most."`
 }
 
 // Validate is called by the parser.
 func (c ticketList) Validate() error {
 	switch {
-	case c.Limit < 0:
-		return usageError("--limit must be 0 or more")
-	case c.MinAge < 0 || c.MaxAge < 0:
-		return usageError("--min-age, --max-age: must be 0 or more")
 	case c.Pool != "" && c.Config == "":
 		return usageError("--pool: give the --config that has it")
 	case c.Config != "" && (c.Queue != "" || c.NoQueue), c.Queue != "" && c.NoQueue:

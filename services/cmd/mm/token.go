@@ -18,15 +18,7 @@ type tokenCommands struct {
 }
 
 type lifetime struct {
-	TTL time.Duration `name:"ttl" default:"1h" help:"How long the token is valid."`
-}
-
-// Validate is called by the parser.
-func (l lifetime) Validate() error {
-	if l.TTL < time.Second {
-		return usageError("--ttl must be a second or more, such as 15m")
-	}
-	return nil
+	TTL time.Duration `name:"ttl" default:"1h" help:"How long the token is valid." bounds:"1s.."`
 }
 
 // claimFlags are claims of a token that mm makes.

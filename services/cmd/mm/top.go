@@ -14,16 +14,8 @@ import (
 )
 
 type topCommand struct {
-	Interval time.Duration `default:"5s" help:"How often to look."`
+	Interval time.Duration `default:"5s" help:"How often to look." bounds:"1s.."`
 	Once     bool          `help:"Print it once, and end."`
-}
-
-// Validate is called by the parser.
-func (c topCommand) Validate() error {
-	if c.Interval < time.Second {
-		return usageError("--interval must be a second or more")
-	}
-	return nil
 }
 
 // clearScreen moves the cursor of a terminal to the top and removes what is below.
@@ -62,7 +54,7 @@ type top struct {
 	Project string      `json:"project"`
 	Waiting int64       `json:"waiting"`
 	Configs []topConfig `json:"configs"`
-	// Unserved are queues that no config serves, in which some of the oldest tickets wait.
+	// Unserved are queues that no config serves, in which tickets wait.
 	Unserved  []topQueue    `json:"unserved,omitempty"`
 	Functions []topFunction `json:"functions"`
 	// Partial says why not all is seen.
@@ -132,14 +124,12 @@ func look(ctx context.Context, api *client.Client, r *recent, now time.Time) (*t
 	if err != nil {
 		return nil, err
 	}
-	all, err := pageOf(ctx, api, client.WaitingQuery{Limit: 200}, t)
-	if err != nil {
+	queues, err := api.ListQueues(ctx)
+	if queues, err = allowUnknown(queues, err, t); err != nil {
 		return nil, err
 	}
-	t.Waiting = all.Total
-	if err := t.lookUnserved(ctx, api, configs, all.Tickets); err != nil {
-		return nil, err
-	}
+	t.Waiting = queues.Tickets
+	t.showUnserved(queues.Queues)
 	pools := 0
 	for _, c := range configs {
 		one := topConfig{Config: c.ID, Queue: c.Queue, Pools: []topPool{}}
@@ -179,57 +169,36 @@ func poolNames(ctx context.Context, api *client.Client, id string) ([]string, er
 	return slices.Sorted(maps.Keys(config.Pools)), nil
 }
 
-// lookUnserved counts the tickets in the queues of the oldest tickets that no config serves.
-func (t *top) lookUnserved(
-	ctx context.Context, api *client.Client, configs []client.ListedConfig, oldest []client.WaitingTicket,
-) error {
-	served := map[string]bool{}
-	for _, c := range configs {
-		served[c.Queue] = true
-	}
-	found := map[string]bool{}
-	for _, k := range oldest {
-		if len(k.Queues) == 0 && !served[""] {
-			found[""] = true
-		}
-		for _, queue := range k.Queues {
-			if !served[queue] {
-				found[queue] = true
-			}
-		}
-	}
-	for i, queue := range slices.Sorted(maps.Keys(found)) {
-		if i == mostPools {
+// showUnserved adds the queues in which tickets wait that no config serves.
+func (t *top) showUnserved(queues []client.Queue) {
+	for _, q := range queues {
+		switch {
+		case len(q.Configs) > 0 || q.Tickets == 0:
+		case len(t.Unserved) == mostPools:
 			t.Partial = fmt.Sprintf("it is looked at %d queues that no config serves at most", mostPools)
-			break
+		default:
+			t.Unserved = append(t.Unserved, topQueue{q.Queue, topPool{Waiting: q.Tickets, Oldest: q.Oldest}})
 		}
-		pool, err := waitingIn(ctx, api, client.WaitingQuery{Queue: queue, NoQueue: queue == ""}, t)
-		if err != nil {
-			return err
-		}
-		t.Unserved = append(t.Unserved, topQueue{queue, *pool})
 	}
-	return nil
 }
 
-// pageOf reads a page of waiting tickets. Where these are unknown, it is empty and t says why.
-func pageOf(ctx context.Context, api *client.Client, q client.WaitingQuery, t *top) (*client.WaitingPage, error) {
-	page, err := api.GetWaitingTickets(ctx, q)
+// allowUnknown returns what was read of tickets that wait. Where that is unknown, it is empty and t says why.
+func allowUnknown[T any](read *T, err error, t *top) (*T, error) {
 	switch client.Status(err) {
 	case http.StatusNotFound: // the config was deleted since
-		return new(client.WaitingPage), nil
+		return new(T), nil
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		t.Partial = "waiting tickets are not known: no function runs, or they were listed too often"
-		return new(client.WaitingPage), nil
+		return new(T), nil
 	}
-	return page, err
+	return read, err
 }
 
 // waitingIn looks how many wait.
 func waitingIn(ctx context.Context, api *client.Client, q client.WaitingQuery, t *top) (*topPool, error) {
 	q.Limit = 1
-	page, err := pageOf(ctx, api, q, t)
-	if err != nil {
+	page, err := api.GetWaitingTickets(ctx, q)
+	if page, err = allowUnknown(page, err, t); err != nil {
 		return nil, err
 	}
 	pool := &topPool{Waiting: page.Total}

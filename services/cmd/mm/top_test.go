@@ -17,7 +17,7 @@ func TestTopShowsTheProject(t *testing.T) {
 	got.expect(0, "demo  2030-01-01 00:00:01  3 tickets wait\n", "")
 	for _, line := range []string{
 		"CONFIG QUEUE POOL WAITING OLDEST MATCHES/S TICKETS ASSIGNED FAILED RELEASED FULL\n",
-		"ranked new 3 62.5 s 0.01667 0 1 0 0 0\n", "ranked old 3 62.5 s\n", "(no config serves it) quick 3 62.5 s\n",
+		"ranked new 3 62.5 s 0.01667 0 1 0 0 0\n", "ranked old 3 62.5 s\n", "(no config serves it) (none) 1 62.5 s\n",
 		"FUNCTION STATE INSTANCES\n", "duel Running 1\n",
 	} {
 		if !strings.Contains(regexp.MustCompile(" +").ReplaceAllString(got.out, " "), line) {
@@ -25,7 +25,7 @@ func TestTopShowsTheProject(t *testing.T) {
 		}
 	}
 	shell.on(service, "top", "--once", "-o", "json").expect(0, `"waiting":3,"configs":[{"config":"ranked",`, "")
-	shell.run("top", "--interval", "1ms").expect(2, "", "--interval must be a second or more")
+	shell.run("top", "--interval", "1ms").expect(2, "", "--interval: must be 1s or more")
 }
 
 func TestTopGoesOnUntilItIsInterrupted(t *testing.T) {

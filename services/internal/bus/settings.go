@@ -3,7 +3,6 @@ package bus
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -16,9 +15,6 @@ type Settings struct {
 	Server Server `embed:""`
 	Events Events `embed:""`
 }
-
-// Validate names the flags that make no sense.
-func (s *Settings) Validate() error { return s.Events.Validate() }
 
 // Server names the NATS to use, and this process's login.
 type Server struct {
@@ -35,9 +31,9 @@ type Server struct {
 
 // Events is what is kept of events. All services of a system must have the same. A zero means the default.
 type Events struct {
-	Age   time.Duration `help:"How long events, which say what happened to tickets and matches, can be read. 0 means that there are none." default:"24h" name:"event-age" group:"events"`
-	Bytes int64         `help:"Most bytes of events that can be read, of all projects; beyond it the oldest go." default:"1073741824" name:"event-bytes" group:"events"`
-	Rate  int64         `help:"How many tickets a second there is room for: the events of so many in --event-age, if they take more than --event-bytes." default:"0" name:"event-rate" group:"events"`
+	Age   time.Duration `help:"How long events, which say what happened to tickets and matches, can be read. 0 means that there are none." default:"24h" name:"event-age" bounds:"0..87600h" group:"events"`
+	Bytes int64         `help:"Most bytes of events that can be read, of all projects; beyond it the oldest go." default:"1073741824" name:"event-bytes" bounds:"1.." group:"events"`
+	Rate  int64         `help:"How many tickets a second there is room for: the events of so many in --event-age, if they take more than --event-bytes." default:"0" name:"event-rate" bounds:"0..1000000" group:"events"`
 }
 
 // ticketEvents is about how many bytes the events of a ticket take that is matched and read.
@@ -53,16 +49,10 @@ func (e *Events) room() int64 {
 
 // Logs is what is kept of the logs of functions. All services of a system must have the same. A zero means the default.
 type Logs struct {
-	Age   time.Duration `help:"How long the log of a function is kept." default:"24h" name:"log-age" group:"runner"`
-	Size  int64         `help:"Most MiB of the log of one function; then the oldest lines go." default:"64" group:"runner" name:"log-size"`
-	Total int64         `help:"Most MiB of the logs of all functions together." default:"1024" group:"runner" name:"log-total"`
+	Age   time.Duration `help:"How long the log of a function is kept." default:"24h" name:"log-age" bounds:">0" group:"runner"`
+	Size  int64         `help:"Most MiB of the log of one function; then the oldest lines go." default:"64" group:"runner" name:"log-size" bounds:"1.."`
+	Total int64         `help:"Most MiB of the logs of all functions together." default:"1024" group:"runner" name:"log-total" bounds:"1.."`
 }
-
-// What Events allow at most, so that no number overflows.
-const (
-	mostEventRate = 1_000_000
-	mostEventAge  = 10 * 365 * 24 * time.Hour
-)
 
 // backlog is how many events are kept until they are published: with tickets of 36 bytes about 250 MB, which is what
 // 10,000 tickets a second make in two minutes.
@@ -74,28 +64,6 @@ func (e *Events) Backlog() int {
 		return 0
 	}
 	return backlog
-}
-
-// Validate names the flags that make no sense.
-func (e *Events) Validate() error {
-	var err error
-	if e.Age < 0 || e.Bytes < 1 {
-		err = errors.New("--event-age must not be negative, --event-bytes must be more than 0")
-	}
-	if e.Rate < 0 || e.Rate > mostEventRate || e.Age > mostEventAge {
-		err = errors.Join(err, fmt.Errorf("--event-rate must be 0 to %d, --event-age %v at most",
-			mostEventRate, mostEventAge))
-	}
-	return err
-}
-
-// Validate names the flags that make no sense.
-func (l *Logs) Validate() error {
-	var err error
-	if l.Size < 1 || l.Total < 1 {
-		err = errors.New("--log-size and --log-total must be more than 0")
-	}
-	return errors.Join(err, settings.Positive(map[string]time.Duration{"log-age": l.Age}))
 }
 
 func (e Events) orDefault() Events {

@@ -12,6 +12,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/platform/settings"
 )
 
 // A project that fills the room for logs, with however many functions, loses only its own lines.
@@ -82,7 +83,7 @@ func TestRoomForEventsIsMadeForARate(t *testing.T) {
 		}
 	}
 	for _, wrong := range []bus.Events{{Bytes: 1, Rate: -1}, {Bytes: 1, Rate: 1 << 40}, {Bytes: 1, Age: -1}, {}} {
-		if wrong.Validate() == nil {
+		if settings.Check(&wrong) == nil {
 			t.Errorf("%+v is accepted", wrong)
 		}
 	}

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"errors"
 	"time"
 
 	flags "matchmaker.dev/services/internal/platform/settings"
@@ -11,10 +10,10 @@ import (
 type Settings struct {
 	Sandbox    string        `help:"Whether to start where match functions cannot be walled in completely, as on systems other than Linux: require it, or prefer it and warn." enum:"require,prefer" default:"${sandbox}" group:"runner"`
 	Modules    string        `help:"Private folder for modules and their machine code, not shared with another process; a temporary one when empty." placeholder:"DIR" group:"runner"`
-	ModuleCode int           `help:"Most MiB of machine code that a module may become, up to 1024." default:"64" name:"max-module-code" group:"runner"`
-	CacheSize  int           `help:"Most MiB that modules and their machine code may take in --modules, so that they need not be compiled again; those that run stay in any case, see --max-module-disk." default:"1024" name:"module-cache" group:"runner"`
-	Disk       int           `help:"Most MiB that the modules of all projects that run in this process may take in --modules, with their machine code. A project may have half of what the others leave." default:"3072" name:"max-module-disk" group:"runner"`
-	CacheAge   time.Duration `help:"How long a module that is not used any more stays in --modules." default:"168h" name:"module-cache-age" group:"runner"`
+	ModuleCode int           `help:"Most MiB of machine code that a module may become, up to 1024." default:"64" name:"max-module-code" bounds:"1..1024" group:"runner"`
+	CacheSize  int           `help:"Most MiB that modules and their machine code may take in --modules, so that they need not be compiled again; those that run stay in any case, see --max-module-disk." default:"1024" name:"module-cache" bounds:"1.." group:"runner"`
+	Disk       int           `help:"Most MiB that the modules of all projects that run in this process may take in --modules, with their machine code. A project may have half of what the others leave." default:"3072" name:"max-module-disk" bounds:"1.." group:"runner"`
+	CacheAge   time.Duration `help:"How long a module that is not used any more stays in --modules." default:"168h" name:"module-cache-age" bounds:">0" group:"runner"`
 }
 
 // InstanceSettings are settings of each instance of a function.
@@ -25,20 +24,6 @@ type InstanceSettings struct {
 	Binary string `help:"Binary whose processes hold the instances of functions; this one when empty." name:"instance-binary" type:"existingfile" hidden:""`
 	// Code is Options.Code, for systems of many processes with modules that their user trusts, as in tests.
 	Code string `help:"Folder of machine code that the processes of this user share; none when empty." name:"instance-code" hidden:""`
-}
-
-// Validate names the flags that make no sense.
-func (s *Settings) Validate() error {
-	if s.CacheSize < 1 || s.CacheAge <= 0 {
-		return errors.New("--module-cache and --module-cache-age: must be more than 0")
-	}
-	if s.Disk < 1 {
-		return errors.New("--max-module-disk: must be more than 0")
-	}
-	if s.ModuleCode < 1 || s.ModuleCode > 1024 {
-		return errors.New("--max-module-code: must be 1 to 1024")
-	}
-	return nil
 }
 
 // Options returns the options of a Supervisor with these settings.

@@ -1,8 +1,6 @@
 package state
 
 import (
-	"errors"
-
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/match/segmentation"
@@ -11,23 +9,11 @@ import (
 // ConfigLimits are limits of all configs of a project together. Each segment is a run of a function in every cycle, and
 // each filter a scan of a column. 0 means no limit.
 type ConfigLimits struct {
-	Configs  int `help:"Most configs of a project. 0 means no limit." default:"200" name:"max-configs" group:"cycle"`
-	Filters  int `help:"Most filters of all configs of a project. 0 means no limit." default:"4096" name:"max-config-filters" group:"cycle"`
-	Segments int `help:"Most segments of all configs of a project. Those that depend on the number of tickets count as one, and get what the others leave. 0 means no limit." default:"1024" name:"max-config-segments" group:"cycle"`
-	Bytes    int `help:"Most bytes of all configs of a project, as they are stored. 0 means no limit." default:"4194304" name:"max-config-bytes" group:"cycle"`
-	History  int `help:"Most bytes of what the configs of a project were before, to go back to." default:"16777216" name:"max-config-history" group:"cycle"`
-}
-
-// Validate returns an error that names the flags with bad values.
-func (l *ConfigLimits) Validate() error {
-	if l.Configs < 0 || l.Filters < 0 || l.Segments < 0 || l.Bytes < 0 {
-		return errors.New(
-			"--max-configs, --max-config-filters, --max-config-segments and --max-config-bytes must not be negative")
-	}
-	if l.History < 1 {
-		return errors.New("--max-config-history must be more than 0")
-	}
-	return nil
+	Configs  int `help:"Most configs of a project. 0 means no limit." default:"200" name:"max-configs" bounds:"0.." group:"cycle"`
+	Filters  int `help:"Most filters of all configs of a project. 0 means no limit." default:"4096" name:"max-config-filters" bounds:"0.." group:"cycle"`
+	Segments int `help:"Most segments of all configs of a project. Those that depend on the number of tickets count as one, and get what the others leave. 0 means no limit." default:"1024" name:"max-config-segments" bounds:"0.." group:"cycle"`
+	Bytes    int `help:"Most bytes of all configs of a project, as they are stored. 0 means no limit." default:"4194304" name:"max-config-bytes" bounds:"0.." group:"cycle"`
+	History  int `help:"Most bytes of what the configs of a project were before, to go back to." default:"16777216" name:"max-config-history" bounds:"1.." group:"cycle"`
 }
 
 // exceeded returns the limit that a change would exceed, and the number.

@@ -2,7 +2,6 @@ package state
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"matchmaker.dev/services/internal/edge/problem"
@@ -12,15 +11,6 @@ import (
 type Rate struct {
 	PerSecond float64
 	Burst     int
-}
-
-// Validate returns an error when a rate makes no sense.
-func (r Rate) Validate() error {
-	if !(r.PerSecond >= 0) || r.PerSecond > 1e6 || r.Burst < 0 || (r.PerSecond > 0 && r.Burst == 0) {
-		return fmt.Errorf("a rate of %v a second with a burst of %d makes no sense: the rate must be 0 (no limit) to "+
-			"1,000,000, the burst 1 or more", r.PerSecond, r.Burst)
-	}
-	return nil
 }
 
 // bucket returns a rate as scripts need it: the microseconds for one, and for a whole burst.

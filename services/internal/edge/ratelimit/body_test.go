@@ -15,6 +15,7 @@ import (
 	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/edge/ratelimit"
 	"matchmaker.dev/services/internal/edge/web"
+	"matchmaker.dev/services/internal/platform/settings"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -96,19 +97,19 @@ func TestBodiesAreLimitedByProjectBeforeTheyAreRead(t *testing.T) {
 }
 
 func TestSettingsOfBodies(t *testing.T) {
-	for name, s := range map[string]ratelimit.Settings{
-		"a negative rate": {BodyRate: -1, BodyBurst: 32},
-		"too high a rate": {BodyRate: 1e9, BodyBurst: 32},
-		"no burst":        {BodyRate: 8},
-		"a burst into which no largest body fits": {BodyRate: 8, BodyBurst: 0.01},
+	for _, tt := range []struct {
+		flag        string
+		rate, burst float64
+	}{
+		{"--body-rate", -1, 32}, {"--body-rate", 1e9, 32}, {"--body-burst", 8, 0},
+		{"--body-burst", 8, 0.01}, // no largest body fits into it
+		{"", 0, 32}, {"", 0.5, 0.0625}, {"", 8, 32},
 	} {
-		if err := s.Validate(); err == nil || !strings.Contains(err.Error(), "--body-rate") {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	for _, s := range []ratelimit.Settings{{}, {BodyRate: 0.5, BodyBurst: 0.0625}, {BodyRate: 8, BodyBurst: 32}} {
-		if err := s.Validate(); err != nil {
-			t.Errorf("%v: %v", s, err)
+		s := settings.Default[ratelimit.Settings]()
+		s.BodyRate, s.BodyBurst = tt.rate, tt.burst
+		err := settings.Check(&s)
+		if (err == nil) != (tt.flag == "") || err != nil && !strings.Contains(err.Error(), tt.flag) {
+			t.Errorf("%+v: %v", tt, err)
 		}
 	}
 }

@@ -1,20 +1,15 @@
 package ratelimit
 
-import (
-	"errors"
-	"fmt"
+import "matchmaker.dev/services/internal/state"
 
-	"matchmaker.dev/services/internal/state"
-)
-
-// Settings limit requests of the APIs.
+// Settings limit requests of the APIs. The longest body fits into BodyBurst.
 type Settings struct {
-	ReadRate  float64 `help:"How many GETs a second, and as many DELETEs, one player may send to the Tickets API in the long run, and a game service about one ticket; 0 means no limit. Clients that poll send one a second; one with 'Prefer: wait' counts as one. Unlike all others, this limit is of each process, which counts in memory." default:"20" group:"tickets"`
-	ReadBurst int     `help:"How many such requests may come at once." default:"200" group:"tickets"`
-	BodyRate  float64 `help:"How many MiB a second a project may send in the bodies of requests to the Tickets, Parties and Backfill API in the long run, to each process; 0 means no limit." default:"8" group:"tickets"`
-	BodyBurst float64 `help:"How many such MiB may come at once." default:"32" group:"tickets"`
-	APIRate   float64 `help:"How many requests a second a project may make to the Configs API, as many to the Functions API, and as many for events and matches; 0 means no limit. They are made by people and build servers." name:"api-rate" default:"20" group:"process"`
-	APIBurst  int     `help:"How many such requests a project may make at once." name:"api-burst" default:"200" group:"process"`
+	ReadRate  float64 `help:"How many GETs a second, and as many DELETEs, one player may send to the Tickets API in the long run, and a game service about one ticket; 0 means no limit. Clients that poll send one a second; one with 'Prefer: wait' counts as one. Unlike all others, this limit is of each process, which counts in memory." default:"20" bounds:"0..1000000" group:"tickets"`
+	ReadBurst int     `help:"How many such requests may come at once." default:"200" bounds:"1.." group:"tickets"`
+	BodyRate  float64 `help:"How many MiB a second a project may send in the bodies of requests to the Tickets, Parties and Backfill API in the long run, to each process; 0 means no limit." default:"8" bounds:"0..1024" group:"tickets"`
+	BodyBurst float64 `help:"How many such MiB may come at once." default:"32" bounds:"0.0625..1024" group:"tickets"`
+	APIRate   float64 `help:"How many requests a second a project may make to the Configs API, as many to the Functions API, and as many for events and matches; 0 means no limit. They are made by people and build servers." name:"api-rate" default:"20" bounds:"0..1000000" group:"process"`
+	APIBurst  int     `help:"How many such requests a project may make at once." name:"api-burst" default:"200" bounds:"1.." group:"process"`
 }
 
 // Reads limits how often one player may GET, and as often DELETE.
@@ -27,27 +22,3 @@ func (s *Settings) Bodies() state.Rate {
 
 // API limits how often a project may call the Configs API, and as often the Functions API.
 func (s *Settings) API() state.Rate { return state.Rate{PerSecond: s.APIRate, Burst: s.APIBurst} }
-
-// What the limit of bodies can be, in MiB. The longest body fits into the burst.
-const (
-	minBurst  = 0.0625
-	maxBodies = 1 << 10
-)
-
-// Validate names the flags that make no sense.
-func (s *Settings) Validate() error {
-	var errs []error
-	if err := s.Reads().Validate(); err != nil {
-		errs = append(errs, fmt.Errorf("--read-rate, --read-burst: %w", err))
-	}
-	bursts := s.BodyBurst >= minBurst && s.BodyBurst <= maxBodies
-	if !(s.BodyRate >= 0 && s.BodyRate <= maxBodies && (bursts || s.BodyRate == 0)) {
-		errs = append(errs, fmt.Errorf("--body-rate, --body-burst: a rate of %v MiB a second with a burst of %v makes no "+
-			"sense: the rate must be 0 (no limit) to %d, the burst %v to %d", s.BodyRate, s.BodyBurst, maxBodies, minBurst,
-			maxBodies))
-	}
-	if err := s.API().Validate(); err != nil {
-		errs = append(errs, fmt.Errorf("--api-rate, --api-burst: %w", err))
-	}
-	return errors.Join(errs...)
-}

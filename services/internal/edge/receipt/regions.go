@@ -31,17 +31,12 @@ const (
 // Settings say which regions there are.
 type Settings struct {
 	File    string        `help:"YAML file with the regions whose latency clients measure, and the keys of their beacons (docs/latency.md). Without it there are none." name:"regions" type:"existingfile" placeholder:"FILE" group:"tickets"`
-	Age     time.Duration `help:"For how long a beacon's receipt is believed." name:"receipt-age" default:"10m" group:"tickets"`
+	Age     time.Duration `help:"For how long a beacon's receipt is believed." name:"receipt-age" default:"10m" bounds:"1s..24h" group:"tickets"`
 	Proxies web.Proxies   `embed:""`
 }
 
 // Validate names the flag that makes no sense.
-func (s *Settings) Validate() error {
-	if s.Age < time.Second || s.Age > 24*time.Hour {
-		return errors.New("--receipt-age: 1s to 24h are expected")
-	}
-	return s.Proxies.Validate()
-}
+func (s *Settings) Validate() error { return s.Proxies.Validate() }
 
 // Region is one entry of the file.
 type Region struct {

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"net"
@@ -37,19 +36,7 @@ func CheckAddress(address string) error {
 // Shutdown is how a process stops.
 type Shutdown struct {
 	// Requests under way have half of Drain, the parts' Runs the rest.
-	Drain time.Duration `help:"How long a stopping process may take to finish what it has in hand." default:"15s" group:"process"`
+	Drain time.Duration `help:"How long a stopping process may take to finish what it has in hand." default:"15s" bounds:">0" group:"process"`
 	// Answers end their connections meanwhile, so that clients send no request on one that is about to be closed.
-	Grace time.Duration `help:"How long a stopping process says it is not ready before it takes no more requests: as long as a load balancer needs to notice." default:"0s" group:"process"`
-}
-
-// Validate names the flags that make no sense.
-func (s *Shutdown) Validate() error {
-	var errs []error
-	if s.Drain <= 0 {
-		errs = append(errs, errors.New("--drain: must be more than 0"))
-	}
-	if s.Grace < 0 {
-		errs = append(errs, errors.New("--grace: must be 0 or more"))
-	}
-	return errors.Join(errs...)
+	Grace time.Duration `help:"How long a stopping process says it is not ready before it takes no more requests: as long as a load balancer needs to notice." default:"0s" bounds:"0.." group:"process"`
 }
