@@ -204,7 +204,8 @@ func (w *world) shown(t *testing.T) map[string]string {
 		"now": at + "/now", "queue": at + "/queue?queue=ranked", "ticket": at + "/ticket?id=" + w.elder,
 		"player": at + "/player?id=grandmaster", "match": at + "/match?id=" + found, "configs": at + "/configs",
 		"config": at + "/config?id=ranked", "edit": at + "/config?id=ranked&edit=true", "functions": at + "/functions",
-		"function": at + "/function?name=duel", "fleets": at + "/fleets?range=15m", "quality": at + "/quality", "deciles": at + "/quality?by=decile&queue=ranked",
+		"function": at + "/function?name=duel", "fleets": at + "/fleets?range=15m",
+		"quality": at + "/quality", "deciles": at + "/quality?by=decile",
 		"audit": at + "/audit", "quarter": at + "/queue?queue=ranked&range=90d", "month": at + "/now?range=30d",
 		"search": at + "/search?q=ran", "no queues": none + "/now", "no queue": none + "/queue?queue=x",
 		"no player": none + "/player?id=x", "no configs": none + "/configs", "no functions": none + "/functions",
@@ -319,7 +320,7 @@ func (b *browser) tryActions(t *testing.T, w *world) {
 	b.until(t, "document.activeElement.className === 'skip'", "the first key leads to the content")
 	b.run(t, chromedp.KeyEvent("/"))
 	b.until(t, "document.activeElement.name === 'q'", "the key / leads to the search")
-	b.run(t, chromedp.Evaluate("document.activeElement.value = ''", nil), // the browser's debugger types what the page prevents
+	b.run(t, chromedp.Evaluate("document.activeElement.value = ''", nil), // the debugger types what the page prevents
 		chromedp.SendKeys(".find input", "grandmaster\r")) // from a name to the reason, in three clicks
 	b.sees(t, "Player grandmaster")
 	b.press(t, "Why?")
