@@ -14,7 +14,7 @@ var (
 )
 
 // first returns the schedule of a new segment without an account.
-func first() Segment { return Segment{dirty: true} }
+func first() Segment { return Segment{wanted: anyway} }
 
 // after is a moment of these tests.
 func after(ms int) time.Time { return epoch.Add(time.Duration(ms) * time.Millisecond) }
