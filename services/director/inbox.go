@@ -25,7 +25,7 @@ type news struct {
 
 	queues               map[string]uint64
 	position, everywhere uint64
-	parts    []part
+	parts                []part
 }
 
 // concerns returns up to where in the feed the function of a config that serves a queue may see something else now.

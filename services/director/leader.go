@@ -214,9 +214,6 @@ func (l *leader) maintain(ctx context.Context, now time.Time) {
 	// A Redis that came back with fewer changes has a lower position. No runner would ever reach the old one.
 	if found.Position < l.position {
 		l.log.ErrorContext(ctx, "the state store lost changes", "position", l.position, "now", found.Position)
-		for s := range l.all() {
-			s.Saw(0)
-		}
 	}
 	l.position = max(found.Position, found.expired)
 	if l.maintenance.empty {

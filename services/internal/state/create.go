@@ -367,6 +367,10 @@ func (s *Store) create(
 	projectInterval, projectBurst := s.limits.Project().bucket()
 	first, older := batch[0], 0
 	rules, pauses := first.Settings.GetTickets(), PausesOf(first.Settings)
+	var replaced []byte
+	if rules.GetWhenReached() == "replace" {
+		replaced = s.cancelled("replaced")
+	}
 	for _, one := range batch {
 		older += len(one.older)
 	}
@@ -386,7 +390,7 @@ func (s *Store) create(
 		"party_body", first.party.body,
 		"heard_every", first.party.noted.Milliseconds(),
 		"event", s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_CREATED}),
-		"replaced_event", s.cancelled("replaced"),
+		"replaced_event", replaced,
 		"listing", Listed(first.Settings),
 		"player_limit", rules.GetPlayerLimit(),
 		"replaces", flag(rules.GetWhenReached() == "replace"),

@@ -1,8 +1,10 @@
 package state_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -50,11 +52,11 @@ func TestCreateTakesFewRoundTrips(t *testing.T) {
 
 	const many = 128
 	// together creates tickets that wait until the round trip of another one has ended, and so are one group.
-	together := func(creation func(n int) state.Creation, good func(err error) bool) {
+	together := func(creation func(n int) state.Creation, good func(err error) bool) (told []uint64) {
 		t.Helper()
 		held := make(chan struct{})
 		gate.Store(&held)
-		c := s.Creator(nil)
+		c := s.Creator(func(_ context.Context, _ string, position uint64, _ ...string) { told = append(told, position) })
 		var all sync.WaitGroup
 		all.Go(func() { _ = c.Create(t.Context(), project, ticket(fmt.Sprint("holds", many), 1)) })
 		until(t, "the first is under way", func() bool { return trips.Load() == 1 })
@@ -69,11 +71,16 @@ func TestCreateTakesFewRoundTrips(t *testing.T) {
 		close(held)
 		all.Wait()
 		gate.Store(nil)
+		return told
 	}
 	stored := func(err error) bool { return err == nil }
 	player := func(n int) string { return fmt.Sprint("p", n) }
-	together(func(n int) state.Creation { return asked(fmt.Sprint("a", n), player(n), "key") }, stored)
+	told := together(func(n int) state.Creation { return asked(fmt.Sprint("a", n), player(n), "key") }, stored)
 	took("many with keys and lists, after another", 2)
+	if at, err := s.Position(t.Context(), project); err != nil || !slices.Equal(told, []uint64{at}) {
+		t.Errorf("two scripts, of which one follows the other, are told at %v, want once at %d, %v", told, at, err)
+	}
+	trips.Store(0)
 	together(func(n int) state.Creation { return asked(fmt.Sprint("b", n), player(n), "") }, stored)
 	took("many that replace others: these are looked at once", 4)
 	together(func(n int) state.Creation {

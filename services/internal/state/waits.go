@@ -48,14 +48,11 @@ func (s *Store) Bodies(ctx context.Context, project string, tickets []string, mo
 		}
 		for i, id := range some {
 			body, err := textOf(bodies[i])
+			if full = full || len(body) > most; body != "" && len(body) <= most {
+				most -= len(body)
+				found[id], err = parse[pb.Ticket]("ticket "+id, body)
+			}
 			if err != nil {
-				return nil, err
-			}
-			if full = full || len(body) > most; body == "" || len(body) > most {
-				continue // it was deleted, or has no room
-			}
-			most -= len(body)
-			if found[id], err = parse[pb.Ticket]("ticket "+id, body); err != nil {
 				return nil, err
 			}
 		}
