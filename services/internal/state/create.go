@@ -238,10 +238,10 @@ func (c *Creator) write(ctx context.Context, project string, g *group, batch []*
 	c.mu.Lock()
 	holds := len(g.told) == 0 && len(g.queue) > 0
 	c.mu.Unlock()
-	if position > 0 {
+	if position > 0 && c.created != nil {
 		g.told, g.position = append(g.told, batch...), position
 	}
-	if c.created != nil && len(g.told) > 0 && !holds {
+	if len(g.told) > 0 && !holds {
 		c.created(ctx, project, g.position, queuesOf(g.told)...)
 		g.told = nil
 	}
@@ -367,10 +367,6 @@ func (s *Store) create(
 	projectInterval, projectBurst := s.limits.Project().bucket()
 	first, older := batch[0], 0
 	rules, pauses := first.Settings.GetTickets(), PausesOf(first.Settings)
-	var replaced []byte
-	if rules.GetWhenReached() == "replace" {
-		replaced = s.cancelled("replaced")
-	}
 	for _, one := range batch {
 		older += len(one.older)
 	}
@@ -390,7 +386,7 @@ func (s *Store) create(
 		"party_body", first.party.body,
 		"heard_every", first.party.noted.Milliseconds(),
 		"event", s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_CREATED}),
-		"replaced_event", replaced,
+		"replaced_event", s.cancelled("replaced"),
 		"listing", Listed(first.Settings),
 		"player_limit", rules.GetPlayerLimit(),
 		"replaces", flag(rules.GetWhenReached() == "replace"),
