@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"regexp"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -90,6 +93,41 @@ func TestCreateTakesFewRoundTrips(t *testing.T) {
 		return one
 	}, func(err error) bool { return problem.KindOf(err) == problem.Invalid })
 	took("many that are refused: the queues that there are are read once", 3)
+}
+
+// TestPairTakesFewCommands: what Redis runs for two tickets that are matched, beside its clock. Of several pairs the one
+// counts beside which other tests did least.
+func TestPairTakesFewCommands(t *testing.T) {
+	s := opener(t, embeddedtest.Redis(t))(state.Options{History: 1000, Limits: state.Limits{Waiting: 100, Results: 100,
+		PlayerRate: 1, PlayerBurst: 20, ProjectRate: 100, ProjectBurst: 500}})
+	revision, terms := setUp(t, s)
+	terms.Matches = 100
+	commands := func() (n int) {
+		text, err := s.Usage(t.Context())
+		must(t, err)
+		for _, calls := range regexp.MustCompile(`cmdstat_(\w+):calls=(\d+)`).FindAllStringSubmatch(text, -1) {
+			one, err := strconv.Atoi(calls[2])
+			if must(t, err); calls[1] != "info" {
+				n += one
+			}
+		}
+		return n
+	}
+	creates, claims := math.MaxInt, math.MaxInt
+	for n := range 5 {
+		one, other := fmt.Sprint("one", n), fmt.Sprint("other", n)
+		c := claim(revision, fmt.Sprint("m", n), one, other)
+		c.Match.Place, c.Match.Hosting, c.Assignments = "", nil, []*pb.Assignment{{Connection: "x"}, {Connection: "x"}}
+		before := commands()
+		must(t, s.Creator(nil).Create(t.Context(), project, ticket(one, 1)))
+		must(t, s.Creator(nil).Create(t.Context(), project, ticket(other, 1)))
+		created := commands()
+		mustClaim(t, s, terms, c)
+		creates, claims = min(creates, created-before), min(claims, commands()-created)
+	}
+	if creates > 2*13 || claims > 13 {
+		t.Errorf("two creates take %d commands, want 26; their claim takes %d, want 13", creates, claims)
+	}
 }
 
 // TestProjectsShareRoundTrips: what many projects create, and claim, while two round trips are under way, takes one.
