@@ -95,7 +95,7 @@ func TestCreateTakesFewRoundTrips(t *testing.T) {
 	took("many that are refused: the queues that there are are read once", 3)
 }
 
-// TestPairTakesFewCommands: what Redis runs for two tickets that are matched, beside its clock. Of several pairs the one
+// TestPairTakesFewCommands: what Redis runs for two tickets that are matched, beside its clock. Of several pairs that
 // counts beside which other tests did least.
 func TestPairTakesFewCommands(t *testing.T) {
 	s := opener(t, embeddedtest.Redis(t))(state.Options{History: 1000, Limits: state.Limits{Waiting: 100, Results: 100,
