@@ -1,6 +1,7 @@
 package director
 
 import (
+	"math"
 	"sync"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -16,32 +17,34 @@ type inbox struct {
 	retire bool
 }
 
-// news are what came since the loop looked last. queues are those in which tickets changed; everywhere is set if
-// functions may see something else now for another reason. A change of a config alone is none: the config that changed
-// runs anyway.
+// news are what came since the loop looked last. queues are those in which tickets changed, each with the position of
+// the feed up to which runs are to see it; everywhere is that for all queues. A change of a config alone is none: the
+// config that changed runs anyway.
 type news struct {
-	poked, configs, functions, servers, answered, roused, everywhere bool
+	poked, configs, functions, servers, answered, roused bool
 
-	queues   map[string]bool
-	position uint64
-	parts    []part
+	queues               map[string]uint64
+	position, everywhere uint64
+	parts                []part
 }
 
-// concerns reports whether the function of a config that serves a queue may see something else now.
-func (n *news) concerns(queue string) bool { return n.everywhere || n.queues[queue] }
+// concerns returns up to where in the feed the function of a config that serves a queue may see something else now.
+func (n *news) concerns(queue string) uint64 { return max(n.everywhere, n.queues[queue]) }
 
 // touched reports whether functions may see something else now.
-func (n *news) touched() bool { return n.everywhere || len(n.queues) > 0 }
+func (n *news) touched() bool { return n.everywhere > 0 || len(n.queues) > 0 }
 
-// touch notes that tickets changed in these queues; without any, everywhere.
-func (n *news) touch(queues []string) {
+// touch notes that something changed, by a position of the feed, in these queues; without any, everywhere.
+func (n *news) touch(position uint64, queues []string) {
 	if n.queues == nil {
-		n.queues = map[string]bool{}
+		n.queues = map[string]uint64{}
 	}
 	for _, queue := range queues {
-		n.queues[queue] = true
+		n.queues[queue] = max(n.queues[queue], position)
 	}
-	n.everywhere = n.everywhere || len(queues) == 0 || len(n.queues) > mostQueues
+	if len(queues) == 0 || len(n.queues) > mostQueues {
+		n.everywhere = max(n.everywhere, position)
+	}
 }
 
 // mostQueues is how many queues are told apart: their names come with tickets.
@@ -77,8 +80,11 @@ func (i *inbox) poke(p *pb.Poke) {
 	}
 	i.mu.Lock()
 	i.news.poked = true
-	if !p.GetConfigs() || p.GetFunctions() || p.GetServers() || p.GetAnswered() || p.GetPosition() > 0 {
-		i.news.touch(p.GetQueues())
+	switch beside := p.GetFunctions() || p.GetServers() || p.GetAnswered(); {
+	case p.GetPosition() > 0 && !beside:
+		i.news.touch(p.GetPosition(), p.GetQueues())
+	case !p.GetConfigs() || beside:
+		i.news.touch(math.MaxUint64, p.GetQueues()) // whatever a run saw
 	}
 	i.news.configs = i.news.configs || p.GetConfigs()
 	i.news.functions = i.news.functions || p.GetFunctions()

@@ -175,9 +175,7 @@ func (l *leader) receive(ctx context.Context, now time.Time) {
 		if news.servers {
 			s.EndPause()
 		}
-		if news.concerns(s.config.GetQueue()) {
-			s.Touch()
-		}
+		s.TouchAt(news.concerns(s.config.GetQueue()))
 	}
 	for _, p := range news.parts {
 		l.answer(ctx, p)

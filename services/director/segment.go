@@ -139,6 +139,7 @@ func (l *leader) answer(ctx context.Context, p part) {
 		}
 	}
 	if p.GetError() == "" {
+		s.Saw(p.GetPosition())
 		l.settler.crossing = p.GetStats().GetCrossing()
 		if p.run.counted {
 			l.waiting = p.GetStats()

@@ -146,6 +146,13 @@ func (f *feed) setPosition(complete bool, position uint64) {
 	}
 }
 
+// reached is the position that the index has, 0 while it is read.
+func (f *feed) reached() uint64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.position
+}
+
 // lag returns how many changes that a run asked for are not in the index yet.
 func (f *feed) lag() uint64 {
 	f.mu.Lock()

@@ -190,6 +190,7 @@ type answer struct {
 	stats     *pb.RunStats
 	parts     int
 	upload    int64
+	position  uint64
 }
 
 // invoke does a run over all tickets and returns its complete answer; do is the guest's setting.
@@ -235,7 +236,7 @@ func (w *world) awaitAnswer(parts <-chan *pb.RunPart) answer {
 			a.parts++
 			a.proposals = append(a.proposals, p.GetProposals()...)
 			if p.GetLast() {
-				a.error, a.stats, a.upload = p.GetError(), p.GetStats(), p.GetUpload()
+				a.error, a.stats, a.upload, a.position = p.GetError(), p.GetStats(), p.GetUpload(), p.GetPosition()
 				return a
 			}
 		case <-deadline:
@@ -247,7 +248,11 @@ func (w *world) awaitAnswer(parts <-chan *pb.RunPart) answer {
 // invokeOK is invoke for a run that must succeed with a number of proposals.
 func (w *world) invokeOK(function, do string, proposals int) answer {
 	w.t.Helper()
+	position := w.position()
 	a := w.invoke(function, do)
+	if a.error == "" && a.position < position {
+		w.t.Fatalf("%s of %s saw the feed up to %d, not up to %d", do, function, a.position, position)
+	}
 	if a.error != "" || len(a.proposals) != proposals {
 		w.t.Fatalf("%s of %s: %d proposals, error %q, want %d", do, function, len(a.proposals), a.error, proposals)
 	}

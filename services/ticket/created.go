@@ -25,5 +25,5 @@ func newPlayersCreated(m telemetry.Meter) playersCreated {
 }
 
 func (p playersCreated) count(ctx context.Context, project string, t *pb.Ticket) {
-	p.counter.Add(ctx, int64(state.PlayerCount(t)), telemetry.WithLabels(p.projects.Of(project)))
+	p.counter.Add(ctx, int64(state.PlayerCount(t)), p.projects.Option(project))
 }

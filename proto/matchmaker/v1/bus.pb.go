@@ -994,6 +994,9 @@ type RunPart struct {
 	Seen *Seen `protobuf:"bytes,16,opt,name=seen,proto3" json:"seen,omitempty"`
 	// simulated answers RunRequest.simulation.
 	Simulated *Simulated `protobuf:"bytes,17,opt,name=simulated,proto3" json:"simulated,omitempty"`
+	// position is up to where in the feed, at least, the run saw the project's tickets; set only on the last part. Runners
+	// of earlier versions leave it out.
+	Position uint64 `protobuf:"varint,18,opt,name=position,proto3" json:"position,omitempty"`
 	// canary is, while the function has a canary, the time since which it has its share, or the run's block of time, in
 	// Unix milliseconds; also if another upload made the proposals. It is 0 without one, and for configs that name an
 	// upload.
@@ -1149,6 +1152,13 @@ func (x *RunPart) GetSimulated() *Simulated {
 		return x.Simulated
 	}
 	return nil
+}
+
+func (x *RunPart) GetPosition() uint64 {
+	if x != nil {
+		return x.Position
+	}
+	return 0
 }
 
 func (x *RunPart) GetCanary() int64 {
@@ -2660,7 +2670,7 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x05queue\x18\x01 \x01(\tR\x05queue\x12\x18\n" +
 	"\atickets\x18\x02 \x01(\x03R\atickets\x12\x18\n" +
 	"\aplayers\x18\x03 \x01(\x03R\aplayers\x12\x16\n" +
-	"\x06oldest\x18\x04 \x01(\x03R\x06oldest\"\x85\x05\n" +
+	"\x06oldest\x18\x04 \x01(\x03R\x06oldest\"\xa1\x05\n" +
 	"\aRunPart\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\tR\x03run\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\rR\x05index\x12\x12\n" +
@@ -2679,7 +2689,8 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x06places\x18\x0e \x03(\x03R\x06places\x12\x18\n" +
 	"\acapture\x18\x0f \x01(\fR\acapture\x12'\n" +
 	"\x04seen\x18\x10 \x01(\v2\x13.matchmaker.v1.SeenR\x04seen\x126\n" +
-	"\tsimulated\x18\x11 \x01(\v2\x18.matchmaker.v1.SimulatedR\tsimulated\x12\x16\n" +
+	"\tsimulated\x18\x11 \x01(\v2\x18.matchmaker.v1.SimulatedR\tsimulated\x12\x1a\n" +
+	"\bposition\x18\x12 \x01(\x04R\bposition\x12\x16\n" +
 	"\x06canary\x18< \x01(\x03R\x06canary\"0\n" +
 	"\x04Seen\x12\x12\n" +
 	"\x04runs\x18\x01 \x01(\x03R\x04runs\x12\x14\n" +

@@ -26,8 +26,8 @@ import (
 // a quiet project. While hosting is at work it is read lookPause after the last events, and then after twice as long
 // each time. After a failure the publisher waits for retryPause.
 const (
-	minPause   = 50 * time.Millisecond
-	lookPause  = 4 * minPause
+	minPause   = 100 * time.Millisecond
+	lookPause  = 2 * minPause
 	maxPause   = time.Second
 	quietPause = 30 * time.Second
 	retryPause = time.Second

@@ -51,7 +51,7 @@ type Creator struct {
 
 // Creator returns a Creator. When a group is stored, it calls created, if not nil, with the feed's position and the
 // queues of the tickets, "" for tickets without one; without any, they are in any queues. The callers of Create return
-// after that.
+// after that, unless another group follows at once, with which they are told.
 func (s *Store) Creator(
 	created func(ctx context.Context, project string, position uint64, queues ...string),
 ) *Creator {
@@ -61,6 +61,9 @@ func (s *Store) Creator(
 // group collects the tickets of one project. It exists while it has any.
 type group struct {
 	queue []*creation
+	// told has what the next call of created is about: it tells of two scripts at most, where one follows the other.
+	told     []*creation
+	position uint64
 }
 
 // creation is a Creation as it waits in a group.
@@ -219,7 +222,7 @@ func (c *Creator) flush(ctx context.Context, project string, g *group) {
 	batch := g.queue[:n:n]
 	g.queue = g.queue[n:]
 	c.mu.Unlock()
-	if again := c.write(ctx, project, batch); len(again) > 0 {
+	if again := c.write(ctx, project, g, batch); len(again) > 0 {
 		go func() { c.goOn(ctx, project, g, c.store.lookAt(ctx, project, again)) }()
 		return
 	}
@@ -238,10 +241,17 @@ func (c *Creator) goOn(ctx context.Context, project string, g *group, again []*c
 }
 
 // write writes a group, and returns the creations to retry.
-func (c *Creator) write(ctx context.Context, project string, batch []*creation) (again []*creation) {
+func (c *Creator) write(ctx context.Context, project string, g *group, batch []*creation) (again []*creation) {
 	position, verdicts, err := c.store.create(ctx, project, batch)
+	c.mu.Lock()
+	holds := len(g.told) == 0 && len(g.queue) > 0
+	c.mu.Unlock()
 	if position > 0 && c.created != nil {
-		c.created(ctx, project, position, queuesOf(batch)...)
+		g.told, g.position = append(g.told, batch...), position
+	}
+	if len(g.told) > 0 && !holds {
+		c.created(ctx, project, g.position, queuesOf(g.told)...)
+		g.told = nil
 	}
 	return c.store.answer(ctx, project, batch, verdicts, err)
 }

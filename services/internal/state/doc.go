@@ -28,11 +28,10 @@
 //	large_players
 //	           hash    of each large ticket its size and a digest of the player that it counts to; by 'p:' and the
 //	                   digest the player's sum
-//	rates      hash    when each bucket of a rate limit is full again, in microseconds;
-//	                   period: when the newest hash of players' buckets begins
+//	rates      hash    when each bucket of a rate limit is full again, in microseconds
 //	players:0, players:1
-//	           hash    when each player's bucket is full again; the two take turns, see include/buckets.lua,
-//	                   and each ends when its turn comes again
+//	           hash    the same of creates, of each player and of the project; the two take turns, see
+//	                   include/buckets.lua, and each ends when its turn comes again
 //
 //	by_player
 //	           hash    ids of each player's tickets, where the project lists them, see include/listed.lua

@@ -127,14 +127,19 @@ func (s *Store) AppendFeed(ctx context.Context, project string, changes ...strin
 }
 
 // Players is how many buckets of players are stored.
-func (s *Store) Players(ctx context.Context, project string) (int64, error) {
-	k := keysOf(project)
-	one, err := s.redis.HLen(ctx, k.players("0")).Result()
-	if err != nil {
-		return 0, err
+func (s *Store) Players(ctx context.Context, project string) (n int64, err error) {
+	for _, hash := range []string{"0", "1"} {
+		names, err := s.redis.HKeys(ctx, keysOf(project).players(hash)).Result()
+		if err != nil {
+			return 0, err
+		}
+		for _, name := range names {
+			if name[0] != '\n' { // which the project's own bucket begins with
+				n++
+			}
+		}
 	}
-	two, err := s.redis.HLen(ctx, k.players("1")).Result()
-	return one + two, err
+	return n, nil
 }
 
 // Generation is a backfill ticket's generation: how often functions were shown another version.

@@ -89,7 +89,20 @@ type keyName struct {
 	id     int // which of ids follows
 }
 
-func (k keys) named(n keyName, of ids) string { return string(k) + n.suffix + of[n.id] }
+// named returns the keys of a script: parts of one text, since each creation of a ticket needs some thirty.
+func (k keys) named(names []keyName, of ids) []string {
+	var text strings.Builder
+	all := make([]string, len(names))
+	text.Grow(len(names) * (len(k) + 20))
+	for i, n := range names {
+		from := text.Len()
+		text.WriteString(string(k))
+		text.WriteString(n.suffix)
+		text.WriteString(of[n.id])
+		all[i] = text.String()[from:]
+	}
+	return all
+}
 
 // keyNames are the keys of headers that end with an id.
 var keyNames = map[string]keyName{

@@ -146,7 +146,11 @@ func (s *Store) shared(project string) *pipe {
 
 // runShared runs a script as run does, in a round trip shared with other callers.
 func (s *Store) runShared(ctx context.Context, project string, c call) (any, error) {
-	cmd := c.script.EvalSha(ctx, s.redis.Pipeline(), c.keys, c.args...) // the pipeline itself is never sent
+	args := append(make([]any, 0, 3+len(c.keys)+len(c.args)), "evalsha", c.script.Hash(), len(c.keys))
+	for i := range c.keys {
+		args = append(args, &c.keys[i]) // a pointer is no allocation
+	}
+	cmd := redis.NewCmd(ctx, append(args, c.args...)...)
 	err := s.shared(project).do(ctx, cmd)
 	if isUnknown(err) {
 		return s.run(ctx, c)

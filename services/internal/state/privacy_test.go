@@ -25,7 +25,7 @@ var named = map[string]bool{
 var apart = []string{"bj:", "config_changes", "config_history", "config_names", "configs", "hosting_windows",
 	"directors", "ended", "feed_name", "functions", "lease", "published", "queues", "deallocations", "schema", "unserved",
 	"unused", "report", "o:", "outcomes", "awaited", "idle_sweeps", "backfill_sizes", "party_sweeps", "large_sizes",
-	"stream_bytes", "secret:", "sim:"}
+	"stream_bytes", "secret:", "sim:", "rates"}
 
 // kindsOfKeys are the ends of keys, without ids.
 func kindsOfKeys(t *testing.T) []string {

@@ -192,10 +192,7 @@ type call struct {
 // and their headers. The caller appends the keys and the arguments that repeat.
 func (s *Store) call(name string, k keys, of ids, named ...any) call {
 	script := scripts()[name]()
-	c := call{script: script, keys: make([]string, len(script.keys)), args: make([]any, 0, len(script.args))}
-	for i, key := range script.keys {
-		c.keys[i] = k.named(key, of)
-	}
+	c := call{script: script, keys: k.named(script.keys, of), args: make([]any, 0, len(script.args))}
 	for _, name := range script.included {
 		c.args = append(c.args, s.argumentOf(name))
 	}

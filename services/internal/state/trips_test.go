@@ -1,9 +1,13 @@
 package state_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"math"
+	"regexp"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -51,11 +55,11 @@ func TestCreateTakesFewRoundTrips(t *testing.T) {
 
 	const many = 128
 	// together creates tickets that wait until the round trip of another one has ended, and so are one group.
-	together := func(creation func(n int) state.Creation, good func(err error) bool) {
+	together := func(creation func(n int) state.Creation, good func(err error) bool) (told []uint64) {
 		t.Helper()
 		held := make(chan struct{})
 		gate.Store(&held)
-		c := s.Creator(nil)
+		c := s.Creator(func(_ context.Context, _ string, position uint64, _ ...string) { told = append(told, position) })
 		var all sync.WaitGroup
 		all.Go(func() { _ = c.Create(t.Context(), project, ticket(fmt.Sprint("holds", many), 1)) })
 		until(t, "the first is under way", func() bool { return trips.Load() == 1 })
@@ -70,11 +74,16 @@ func TestCreateTakesFewRoundTrips(t *testing.T) {
 		close(held)
 		all.Wait()
 		gate.Store(nil)
+		return told
 	}
 	stored := func(err error) bool { return err == nil }
 	player := func(n int) string { return fmt.Sprint("p", n) }
-	together(func(n int) state.Creation { return asked(fmt.Sprint("a", n), player(n), "key") }, stored)
+	told := together(func(n int) state.Creation { return asked(fmt.Sprint("a", n), player(n), "key") }, stored)
 	took("many with keys and lists, after another", 2)
+	if at, err := s.Position(t.Context(), project); err != nil || !slices.Equal(told, []uint64{at}) {
+		t.Errorf("two scripts, of which one follows the other, are told at %v, want once at %d, %v", told, at, err)
+	}
+	trips.Store(0)
 	together(func(n int) state.Creation { return asked(fmt.Sprint("b", n), player(n), "") }, stored)
 	took("many that replace others: these are looked at once", 4)
 	together(func(n int) state.Creation {
@@ -135,6 +144,41 @@ func TestReadyCreatesDoNotWait(t *testing.T) {
 	all.Wait()
 	if n := trips.Load(); n != 4 {
 		t.Errorf("%d round trips, want 4", n)
+	}
+}
+
+// TestPairTakesFewCommands: what Redis runs for two tickets that are matched, beside its clock. Of several pairs that
+// counts beside which other tests did least.
+func TestPairTakesFewCommands(t *testing.T) {
+	s := opener(t, embeddedtest.Redis(t))(state.Options{History: 1000, Limits: state.Limits{Waiting: 100, Results: 100,
+		PlayerRate: 1, PlayerBurst: 20, ProjectRate: 100, ProjectBurst: 500}})
+	revision, terms := setUp(t, s)
+	terms.Matches = 100
+	commands := func() (n int) {
+		text, err := s.Usage(t.Context())
+		must(t, err)
+		for _, calls := range regexp.MustCompile(`cmdstat_(\w+):calls=(\d+)`).FindAllStringSubmatch(text, -1) {
+			one, err := strconv.Atoi(calls[2])
+			if must(t, err); calls[1] != "info" {
+				n += one
+			}
+		}
+		return n
+	}
+	creates, claims := math.MaxInt, math.MaxInt
+	for n := range 5 {
+		one, other := fmt.Sprint("one", n), fmt.Sprint("other", n)
+		c := claim(revision, fmt.Sprint("m", n), one, other)
+		c.Match.Place, c.Match.Hosting, c.Assignments = "", nil, []*pb.Assignment{{Connection: "x"}, {Connection: "x"}}
+		before := commands()
+		must(t, s.Creator(nil).Create(t.Context(), project, ticket(one, 1)))
+		must(t, s.Creator(nil).Create(t.Context(), project, ticket(other, 1)))
+		created := commands()
+		mustClaim(t, s, terms, c)
+		creates, claims = min(creates, created-before), min(claims, commands()-created)
+	}
+	if creates > 2*13 || claims > 13 {
+		t.Errorf("two creates take %d commands, want 26; their claim takes %d, want 13", creates, claims)
 	}
 }
 

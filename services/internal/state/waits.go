@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -31,42 +32,32 @@ func (s *Store) Waits(ctx context.Context, project string) (*pb.Waits, error) {
 	return parse[pb.Waits]("waits", body)
 }
 
+// bodiesAtOnce is how many bodies, each of which a request had, are read in a round trip.
+const bodiesAtOnce = 16
+
 // Bodies reads the bodies of the tickets that exist, by their ids, up to most bytes in all. It leaves out tickets
 // beyond that.
 func (s *Store) Bodies(ctx context.Context, project string, tickets []string, most int) (map[string]*pb.Ticket, error) {
-	k, found := keysOf(project), map[string]*pb.Ticket{}
-	if len(tickets) == 0 {
-		return found, nil
-	}
-	sizes, err := forEach(ctx, s.redis, tickets, func(p redis.Pipeliner, id string) *redis.IntCmd {
-		return p.HStrLen(ctx, k.ticket(id), "b")
-	})
-	if err != nil {
-		return nil, err
-	}
-	var fit []string
-	for i, id := range tickets {
-		if size := int(sizes[i].Val()); size > 0 && size <= most {
-			most -= size
-			fit = append(fit, id)
-		}
-	}
-	bodies, err := forEach(ctx, s.redis, fit, func(p redis.Pipeliner, id string) *redis.StringCmd {
-		return p.HGet(ctx, k.ticket(id), "b")
-	})
-	if err != nil {
-		return nil, err
-	}
-	for i, id := range fit {
-		body, err := textOf(bodies[i])
+	k, found, full := keysOf(project), map[string]*pb.Ticket{}, false
+	for some := range slices.Chunk(tickets, bodiesAtOnce) {
+		bodies, err := forEach(ctx, s.redis, some, func(p redis.Pipeliner, id string) *redis.StringCmd {
+			return p.HGet(ctx, k.ticket(id), "b")
+		})
 		if err != nil {
 			return nil, err
 		}
-		if body == "" {
-			continue // it was deleted meanwhile
+		for i, id := range some {
+			body, err := textOf(bodies[i])
+			if full = full || len(body) > most; body != "" && len(body) <= most {
+				most -= len(body)
+				found[id], err = parse[pb.Ticket]("ticket "+id, body)
+			}
+			if err != nil {
+				return nil, err
+			}
 		}
-		if found[id], err = parse[pb.Ticket]("ticket "+id, body); err != nil {
-			return nil, err
+		if full {
+			break
 		}
 	}
 	return found, nil

@@ -17,7 +17,7 @@ func (s *Segment) AppendMark(to []byte, now time.Time) []byte {
 		to = appendTime(to, s.notBefore)
 	}
 	flags := uint64(0)
-	for i, is := range []bool{s.dirty, s.held, s.notBefore.After(now)} {
+	for i, is := range []bool{s.wanted > 0, s.held, s.notBefore.After(now)} {
 		if is {
 			flags |= 1 << i
 		}

@@ -14,7 +14,7 @@ var (
 )
 
 // first returns the schedule of a new segment without an account.
-func first() Segment { return Segment{dirty: true} }
+func first() Segment { return Segment{wanted: anyway} }
 
 // after is a moment of these tests.
 func after(ms int) time.Time { return epoch.Add(time.Duration(ms) * time.Millisecond) }
@@ -70,6 +70,40 @@ func TestFewRunsFollowEachOtherAtOnce(t *testing.T) {
 	}
 	if next := s.Next(); next.due(times) != s.due(times) {
 		t.Error("a segment that replaces one starts anew")
+	}
+}
+
+// What changed up to where the last run saw the feed needs no other run, whenever that is heard.
+func TestRunsSeeChangesOnce(t *testing.T) {
+	for name, test := range map[string]struct {
+		during, after func(s *Segment)
+		want          bool
+	}{
+		"nothing":                             {},
+		"during the run":                      {during: func(s *Segment) { s.TouchAt(7) }},
+		"after it":                            {after: func(s *Segment) { s.TouchAt(7) }},
+		"during it, and not seen":             {during: func(s *Segment) { s.TouchAt(8); s.TouchAt(7) }, want: true},
+		"after it, and not seen":              {after: func(s *Segment) { s.TouchAt(8) }, want: true},
+		"beside the feed":                     {during: (*Segment).Touch, want: true},
+		"beside the feed, after it":           {after: (*Segment).Touch, want: true},
+		"a feed that began anew, lower":       {after: func(s *Segment) { s.Saw(0); s.TouchAt(1) }, want: true},
+		"queues in which nothing has changed": {during: func(s *Segment) { s.TouchAt(0) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := paced(0)
+			if test.during != nil {
+				test.during(&s)
+			}
+			s.Saw(7)
+			s.End(OK, 0, after(1))
+			if test.after != nil {
+				test.after(&s)
+			}
+			starts, _ := State[*Segment]{Times: times, Segments: slices.Values([]*Segment{&s}), Wake: after(1e6)}.Next(after(50))
+			if got := len(starts) == 1; got != test.want {
+				t.Errorf("another run starts: %v", got)
+			}
+		})
 	}
 }
 

@@ -1,6 +1,9 @@
 package schedule
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // absent is how long a segment rests when no runner hosts its function, when the message bus does not take its run, or
 // when its project has as many matches as it may have, or hosting as many as it has servers for.
@@ -46,8 +49,9 @@ const (
 // Segment is the schedule of one segment of a config's pools. It has at most one run at a time, and the next one starts
 // when all proposals of the last one are settled: an earlier run would only propose the same tickets.
 type Segment struct {
-	// dirty: something happened since the last start.
-	dirty bool
+	// wanted is up to where in the feed the next run should see more than the last one, 0 if nothing happened since that
+	// started. seen is up to where that saw the feed at least.
+	wanted, seen uint64
 	// held: no run starts until Hold(false).
 	held bool
 	// started is when the last run started. None starts before notBefore.
@@ -84,12 +88,12 @@ type Segment struct {
 
 // First returns the schedule of a new segment of the account's config. It is due at once, unless the config was
 // changed, or deleted and made again, so often that its runs have to wait for their pace.
-func (a *Account) First() Segment { return Segment{dirty: true, account: a, paced: a.paced} }
+func (a *Account) First() Segment { return Segment{wanted: anyway, account: a, paced: a.paced} }
 
 // Next returns the schedule of a segment that replaces this one and others like it.
 func (s *Segment) Next() Segment {
 	return Segment{
-		dirty: true, started: s.started, paced: s.paced, interval: s.interval, notBefore: s.notBefore,
+		wanted: anyway, started: s.started, paced: s.paced, interval: s.interval, notBefore: s.notBefore,
 		account: s.account, cost: s.cost, failures: s.failures,
 	}
 }
@@ -106,8 +110,25 @@ func (s *Segment) Started() time.Time { return s.started }
 // Idle reports whether no run is under way and all proposals are settled.
 func (s *Segment) Idle() bool { return !s.running && s.unsettled == 0 }
 
+// anyway is wanted for what happens beside the feed.
+const anyway = math.MaxUint64
+
 // Touch notes a change that the next run should see.
-func (s *Segment) Touch() { s.dirty = true }
+func (s *Segment) Touch() { s.wanted = anyway }
+
+// TouchAt notes a change at a position of the feed, unless the last run saw it.
+func (s *Segment) TouchAt(position uint64) {
+	if position > s.seen {
+		s.wanted = max(s.wanted, position)
+	}
+}
+
+// Saw notes up to where in the feed the last run saw: changes before that need no other run.
+func (s *Segment) Saw(position uint64) {
+	if s.seen = position; s.wanted <= position {
+		s.wanted = 0
+	}
+}
 
 // EndRest lets a segment run that rests because no runner hosted its function, or because its runs failed: the function
 // may be another one now.
@@ -118,7 +139,7 @@ func (s *Segment) EndRest(now time.Time) {
 
 // Rest lets the next run start a little later, even without a change.
 func (s *Segment) Rest(now time.Time) {
-	s.dirty, s.paused = true, now.Add(absent)
+	s.wanted, s.paused = anyway, now.Add(absent)
 	s.notBefore = later(s.notBefore, s.paused)
 }
 
@@ -134,7 +155,7 @@ func (s *Segment) Hold(held bool) { s.held = held }
 
 // Start notes that a run starts.
 func (s *Segment) Start(now time.Time) {
-	s.running, s.runner, s.dirty, s.delay = true, "", false, 0
+	s.running, s.runner, s.wanted, s.delay = true, "", 0, 0
 	if !s.delayed.IsZero() {
 		s.delay, s.delayed = now.Sub(s.delayed), time.Time{}
 	}
@@ -168,7 +189,7 @@ func (s *Segment) End(outcome Outcome, cost time.Duration, now time.Time) {
 		s.notBefore = now.Add(absent)
 	}
 	if outcome == Absent || outcome == Late {
-		s.dirty = true
+		s.Touch()
 	}
 	s.running = false
 }
@@ -210,7 +231,7 @@ func (s *Segment) Overdue(now time.Time, lost func(runner string) bool) string {
 // due is when the next run may start.
 func (s *Segment) due(t Times) time.Time {
 	at := s.started.Add(t.MaxInterval)
-	if s.dirty {
+	if s.wanted > 0 {
 		at = s.paced.Add(-(spared - 1) * max(t.MinInterval, s.interval))
 	}
 	return later(later(at, s.started.Add(pace*s.cost)), s.notBefore)

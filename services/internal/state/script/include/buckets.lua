@@ -1,52 +1,49 @@
 -- Functions of ticket_create.lua for the buckets of a project and of its players. All buckets are read before the first
 -- ticket and written after the last: calls for each ticket would take a third of the time that storing it takes.
 --
--- The buckets of players are in two hashes, which take turns. A period is as long as a bucket takes to fill, so at the
+-- The buckets are in two hashes, which take turns. A period is as long as a bucket takes to fill at least, so at the
 -- start of a period all buckets in its hash are full, and are deleted at once. Both hashes are read, since Redis's
--- clock may jump back when another server takes over. They use time and rate.
--- Reads: rates, players_0, players_1, player_interval, player_burst, project_interval, project_burst
+-- clock may jump back when another server takes over. A hash has when its period began, and the project's bucket, in
+-- fields that are no player's. They use time and rate.
+-- Reads: players_0, players_1, player_interval, player_burst, project_interval, project_burst
 local per_player, player_most = tonumber(player_interval), tonumber(player_burst)
 local per_project, project_most = tonumber(project_interval), tonumber(project_burst)
-local project_full, full, charged, players, period_begins, period_ends = 0, {}, {}, nil, nil, nil
+local PERIOD, PROJECT = '\nperiod', '\nproject'
+local project_full, full, charged, players, begun, begins, ends = 0, {}, {}, nil, nil, nil, nil
 
 -- read_buckets reads the buckets of these tickets.
 local function read_buckets(tickets, now)
   if per_player + per_project == 0 then
     return
   end
-  local stored = redis.call('HMGET', rates, 'project', 'period')
-  project_full = bounded(tonumber(stored[1] or 0), now, per_project, project_most)
-  if per_player == 0 then
-    return
-  end
-  local last, period, before = tonumber(stored[2] or 0), math.max(player_most, 1e7), nil
-  local start = now - now % period
+  local period, wanted, before = math.max(player_most, project_most, 1e7), {PERIOD, PROJECT}, nil
   players, before = in_turn(now, period, players_0, players_1)
-  if last < start then
-    redis.call('UNLINK', players)
-    if last < start - period then
-      redis.call('UNLINK', before)
-    end
-  end
-  if last < start or last > start + period then
-    period_begins, period_ends = to_text(start), to_text((start + 2 * period - now) / 1000)
-  end
-  local wanted = {}
+  begins, ends = to_text(now - now % period), to_text((2 * period - now % period) / 1000)
   local function want(name)
     if not full[name] then
       full[name] = 0
       wanted[#wanted + 1] = name
     end
   end
-  for _, t in ipairs(tickets) do
+  for _, t in ipairs(per_player > 0 and tickets or {}) do
     want(t.owner)
     for _, name in ipairs(t.names) do
       want(name)
     end
   end
-  for _, hash in ipairs({players, before}) do
-    for i, time in ipairs(redis.call('HMGET', hash, unpack(wanted))) do
-      full[wanted[i]] = math.max(full[wanted[i]], bounded(tonumber(time or 0), now, per_player, player_most))
+  for turns, hash in ipairs({players, before}) do
+    local stored = redis.call('HMGET', hash, unpack(wanted))
+    if stored[1] and tonumber(stored[1]) < begins - (turns - 1) * period then
+      redis.call('UNLINK', hash)
+      stored = {}
+    end
+    if hash == players then
+      begun = stored[1]
+    end
+    project_full = math.max(project_full, bounded(tonumber(stored[2] or 0), now, per_project, project_most))
+    for i = 3, #wanted do
+      local name = wanted[i]
+      full[name] = math.max(full[name], bounded(tonumber(stored[i] or 0), now, per_player, player_most))
     end
   end
 end
@@ -90,14 +87,16 @@ local function write_buckets(has_created)
   for name in pairs(charged) do
     add(list, name, to_text(full[name]))
   end
+  if has_created and per_project > 0 then
+    add(list, PROJECT, to_text(project_full))
+  end
+  if #list > 0 and begun ~= begins then
+    add(list, PERIOD, begins)
+  end
   if #list > 0 then
     redis.call('HSET', players, unpack(list))
-    if period_begins then
-      redis.call('HSET', rates, 'period', period_begins)
-      redis.call('PEXPIRE', players, period_ends)
-    end
   end
-  if has_created and per_project > 0 then
-    redis.call('HSET', rates, 'project', to_text(project_full))
+  if #list > 0 and begun ~= begins then
+    redis.call('PEXPIRE', players, ends)
   end
 end
