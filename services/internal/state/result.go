@@ -21,7 +21,8 @@ import (
 // ResultMemory is how long after its first result a match takes corrections, and how late a first one may come.
 const ResultMemory = 24 * time.Hour
 
-// PlayedTicket is a ticket of a match. An erased player has no name. A team that all left has one without id or players.
+// PlayedTicket is a ticket of a match. An erased player has no name. A team that all left has one without id and
+// players.
 type PlayedTicket struct {
 	Team, Ticket string
 	Players      []string

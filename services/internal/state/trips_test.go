@@ -95,8 +95,8 @@ func TestCreateTakesFewRoundTrips(t *testing.T) {
 	took("many that are refused: the queues that there are are read once", 3)
 }
 
-// TestReadyCreatesDoNotWait: of creates that are one group, those that need no look at older tickets are answered before
-// it, after as many round trips as without the others.
+// TestReadyCreatesDoNotWait: of creates that are one group, those that need no look at older tickets are answered
+// before it, after as many round trips as without the others.
 func TestReadyCreatesDoNotWait(t *testing.T) {
 	s := opener(t, embeddedtest.Redis(t))(state.Options{})
 	settings := &pb.ProjectSettings{Tickets: &pb.TicketRules{PlayerLimit: 1, WhenReached: "replace"}}
