@@ -181,6 +181,7 @@ func (q *quality) fill(ctx context.Context, v *view, after, before client.MatchR
 	if err != nil {
 		return err
 	}
+	q.LeftOut = max(q.LeftOut, now.LeftOut) // deciles have their own room
 	was := map[string]client.MatchReportRow{}
 	if q.Compared {
 		r, err := v.report(ctx, before)

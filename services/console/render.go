@@ -112,9 +112,10 @@ func functions() template.FuncMap {
 	return template.FuncMap{
 		"number": number, "seconds": seconds, "short": short, "percent": percent, "bytes": size,
 		"query": url.QueryEscape, "join": strings.Join, "lower": strings.ToLower,
-		"iso": func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
-		"utc": func(t time.Time) string { return t.UTC().Format("2 Jan 15:04:05") },
-		"at":  func(ms int64) time.Time { return time.UnixMilli(ms) },
+		"quote": func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }, // for a shell
+		"iso":   func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
+		"utc":   func(t time.Time) string { return t.UTC().Format("2 Jan 15:04:05") },
+		"at":    func(ms int64) time.Time { return time.UnixMilli(ms) },
 		"plural": func(n any, word string) string {
 			text := number(n)
 			if text == "1" {
