@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"html/template"
 	"io/fs"
@@ -127,12 +128,7 @@ func functions() template.FuncMap {
 			return text + " " + word + "s"
 		},
 		"event": eventText, "filter": filterSpan,
-		"queue": func(name string) string {
-			if name == "" {
-				return "no queue"
-			}
-			return name
-		},
+		"queue": func(name string) string { return cmp.Or(name, "no queue") },
 	}
 }
 
