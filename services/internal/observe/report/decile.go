@@ -83,8 +83,8 @@ func (d *Divider) Seed(slot *pb.ReportSlot) {
 	}
 }
 
-// add adds a value, and returns its decile: 0 if too few are known, if most are the same, or if it is none. A value that
-// is that of several deciles is in the middle one.
+// add adds a value, and returns its decile: 0 if too few are known, if nearly all are the same, or if it is none. A
+// value that several deciles have is in the middle one.
 func (l *latest) add(v float32) (decile int) {
 	if v != v {
 		return 0

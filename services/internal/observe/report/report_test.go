@@ -310,7 +310,8 @@ func TestDeciles(t *testing.T) {
 		wait, spread, own := row.Distributions[0], row.Distributions[1], row.Distributions[2]
 		if row.Decile != i+1 || row.Queue != "q" || row.Region != "" || row.Party != 0 || row.Tickets < 100 ||
 			math.Abs(wait.Mean-float64(i*100+50)) > 40 || own.Kind != report.Own || own.Name != "skill" ||
-			math.Abs(own.Mean-float64(i*100+50)) > 40 || spread.Count != row.Matches || spread.Name != "skill" || len(row.Distributions) != 3 || row.Players < row.Tickets*3/2 {
+			math.Abs(own.Mean-float64(i*100+50)) > 40 || spread.Count != row.Matches || spread.Name != "skill" ||
+			len(row.Distributions) != 3 || row.Players < row.Tickets*3/2 {
 			t.Errorf("%+v", row)
 		}
 	}
