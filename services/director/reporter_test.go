@@ -67,8 +67,8 @@ func (w *world) reported() report.Row {
 	return report.Row{}
 }
 
-// strongest is how many tickets of the eighth decile the report of now has: half of all are the same, the middle of five
-// deciles.
+// strongest is how many tickets of the eighth decile the report of now has: half of all are the same, the middle of
+// five deciles.
 func (w *world) strongest() int64 {
 	w.Helper()
 	slot := report.SlotOf(w.store.Now())
