@@ -38,7 +38,7 @@ func TestOutputsOfAList(t *testing.T) {
 	shell, service := newShell(t), newService(t)
 	service.configs["ranked"] = duelConfig
 	shell.on(service, "config", "list", "-o", "yaml").expect(0, "- id: ranked\n  etag: '\"1\"'\n", "")
-	const narrow = "TICKET  WAITED  PLAYERS  QUEUES  ATTRIBUTES\n"
+	const narrow = "TICKET  WAITED  PLAYERS  QUEUES  REGION  ATTRIBUTES\n"
 	shell.on(service, "ticket", "list", "--limit", "1").expect(0, narrow, "1 of 3")
 	shell.on(service, "ticket", "list", "--limit", "1", "-o", "wide").
 		expect(0, strings.TrimSuffix(narrow, "\n")+"          CREATED                  OWNER\n", "1 of 3")
