@@ -3,8 +3,10 @@ package console_test
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -95,16 +97,22 @@ func answers() map[string]any {
 }
 
 // start serves a console whose API has hostile names. Its viewer needs no login if local is true.
-func start(t *testing.T, local bool) *httptest.Server {
+func start(t *testing.T, local bool, change ...map[string]any) *httptest.Server {
 	t.Helper()
 	known := answers()
+	for _, other := range change {
+		maps.Copy(known, other)
+	}
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer, ok := known[strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/demo/matchmaking/api/"), "v1")]
+		if of, is := answer.(func(url.Values) any); is {
+			answer = of(r.URL.Query())
+		}
 		w.Header().Set("Content-Type", "application/json")
 		switch {
 		case r.Header.Get("Authorization") == "Bearer ended":
 			w.WriteHeader(http.StatusUnauthorized)
-		case !ok:
+		case !ok || answer == nil:
 			w.WriteHeader(http.StatusNotFound)
 		default:
 			_ = json.NewEncoder(w).Encode(answer) // a client that is gone fails the test elsewhere
@@ -164,6 +172,78 @@ func TestQualityShowsOdds(t *testing.T) {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page lacks %q", want)
 		}
+	}
+}
+
+// What has no room is told of the rows that are shown.
+func TestQualityTellsWhatIsLeftOut(t *testing.T) {
+	s := start(t, true, map[string]any{"/matches/report": func(q url.Values) any {
+		answer := answers()["/matches/report"].(map[string]any)
+		answer["leftOut"] = map[bool]int{false: 3, true: 7}[q.Get("by") == "decile"]
+		return answer
+	}})
+	for by, want := range map[string]string{"queue": "3", "decile": "7"} {
+		_, _, body := ask(t, http.MethodGet, s.URL+"/console/demo/quality?by="+by, nil)
+		if !strings.Contains(body, want+" matches are not in it") {
+			t.Errorf("by %s the page does not say that %s matches are left out", by, want)
+		}
+	}
+}
+
+// A queue shows who waits also when no sample is to be had, which is asked for only where a page is not all.
+func TestQueueOfManyTickets(t *testing.T) {
+	for name, c := range map[string]struct {
+		total       int
+		page        bool
+		want, lacks string
+	}{
+		"few, some of them gone": {200, true, "These are 1 of 200", "not known"},
+		"no sample":              {201, true, "Who waits is not known", "Nobody waits"},
+		"no page":                {9, false, "Who waits is not known", "Nobody waits"},
+		"none":                   {0, true, "create --player alice --queue=&#39;&lt;", "not known"},
+	} {
+		s := start(t, true, map[string]any{"/tickets/waiting": func(q url.Values) any {
+			answer := answers()["/tickets/waiting"].(map[string]any)
+			if answer["total"] = c.total; c.total == 0 {
+				answer["tickets"] = []any{}
+			}
+			if q.Has("sample") || !c.page {
+				return nil
+			}
+			return answer
+		}})
+		_, _, body := ask(t, http.MethodGet, s.URL+"/console/demo/queue?queue="+url.QueryEscape(hostile), nil)
+		if !strings.Contains(body, c.want) || strings.Contains(body, c.lacks) ||
+			(c.page && c.total > 0) != strings.Contains(body, "Who waits longest") {
+			t.Errorf("%s: the page has not %q, or has %q", name, c.want, c.lacks)
+		}
+	}
+}
+
+// Regions that players invent hide none in which many wait.
+func TestInventedRegionsHideNoOther(t *testing.T) {
+	s := start(t, true, map[string]any{"/tickets/waiting": func(url.Values) any {
+		var all []any
+		for i := range 60 {
+			all = append(all, map[string]any{"id": ticketID, "region": fmt.Sprint("a", i), "players": []string{"ada"}},
+				map[string]any{"id": ticketID, "region": "zealous", "players": []string{"ada", "bob"}})
+		}
+		return map[string]any{"tickets": all, "total": len(all)}
+	}})
+	_, _, body := ask(t, http.MethodGet, s.URL+"/console/demo/queue?queue=q&of=region+others", nil)
+	for _, want := range []string{">zealous</a></td><td class=\"n\">60<", ` aria-current="true">others</a></td><td class="n">39<`} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+}
+
+// The command on the page of a player is of that player in a shell, too.
+func TestCommandOfAPlayerIsQuoted(t *testing.T) {
+	s := start(t, true, map[string]any{"/tickets/waiting": map[string]any{"tickets": []any{}, "total": 0}})
+	_, _, body := ask(t, http.MethodGet, s.URL+"/console/demo/player?id="+url.QueryEscape("a; id 'b"), nil)
+	if want := `create --player=&#39;a; id &#39;\&#39;&#39;b&#39;<`; !strings.Contains(body, want) {
+		t.Errorf("the page lacks %s", want)
 	}
 }
 

@@ -62,15 +62,7 @@ func dimensions() []string {
 func statistics() []string { return []string{"mean", "p10", "p50", "p90"} }
 
 func statisticOf(name string, m client.Measure) float64 {
-	switch name {
-	case "p10":
-		return m.P10
-	case "p50":
-		return m.P50
-	case "p90":
-		return m.P90
-	}
-	return m.Mean
+	return map[string]float64{"mean": m.Mean, "p10": m.P10, "p50": m.P50, "p90": m.P90}[name]
 }
 
 // titleOf is a measure in an address and for people.
@@ -181,6 +173,7 @@ func (q *quality) fill(ctx context.Context, v *view, after, before client.MatchR
 	if err != nil {
 		return err
 	}
+	q.LeftOut = max(q.LeftOut, now.LeftOut) // deciles have their own room
 	was := map[string]client.MatchReportRow{}
 	if q.Compared {
 		r, err := v.report(ctx, before)
@@ -249,26 +242,14 @@ func (q *quality) Signed(value float64) string {
 
 // nameOf is the name of a row by what rows are divided by.
 func nameOf(by string, row client.MatchReportRow) string {
-	name := ""
-	switch by {
-	case "queue":
-		name = row.Queue
-	case "config":
-		name = row.Config
-	case "region":
-		name = row.Region
-	case "party":
-		if name = plural(int64(row.Party), "player", "players"); row.Party == 6 {
-			name = "6 players and more"
-		} else if row.Party == 0 {
-			name = "unknown"
-		}
-	case "decile":
-		name = fmt.Sprintf("%d of 10", row.Decile)
-	case "upload":
-		name = fmt.Sprintf("%s, upload %d", row.Function, row.Upload)
-	case "revision":
-		name = fmt.Sprintf("%s, revision %d", row.Config, row.Revision)
+	party := plural(int64(row.Party), "player", "players")
+	switch row.Party {
+	case 0:
+		party = "unknown"
+	case 6:
+		party = "6 players and more"
 	}
-	return cmp.Or(name, "none")
+	return cmp.Or(map[string]string{"queue": row.Queue, "config": row.Config, "region": row.Region, "party": party,
+		"decile": fmt.Sprintf("%d of 10", row.Decile), "upload": fmt.Sprintf("%s, upload %d", row.Function, row.Upload),
+		"revision": fmt.Sprintf("%s, revision %d", row.Config, row.Revision)}[by], "none")
 }

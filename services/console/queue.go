@@ -9,9 +9,10 @@ import (
 	"time"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/internal/edge/web"
 )
 
-// maxGroups is how many parties and regions are told apart.
+// maxGroups is how many parties and regions are told apart, those with the most tickets.
 const maxGroups = 24
 
 // queuePage is a queue: the tickets in it, and how long tickets waited.
@@ -97,8 +98,10 @@ func loadQueue(ctx context.Context, v *view) (any, error) {
 	}
 	page, err := v.waiting(ctx, name, false)
 	some := page
-	if err == nil && page.Total > int64(len(page.Tickets)) {
-		some, err = v.waiting(ctx, name, true)
+	if err == nil && page.Total > web.MostListed {
+		if some, err = v.waiting(ctx, name, true); err != nil {
+			some = page
+		}
 	}
 	if err := v.note("Who waits is not known", err); err != nil {
 		return nil, err
@@ -110,12 +113,12 @@ func loadQueue(ctx context.Context, v *view) (any, error) {
 	return q, q.divide(ctx, v, since)
 }
 
-// waiting reads the oldest tickets of a queue, or as many of all.
+// waiting reads the oldest tickets of a queue, or a sample of all.
 func (v *view) waiting(ctx context.Context, queue string, sample bool) (*client.WaitingPage, error) {
 	return remember(ctx, v, fmt.Sprint("waiting ", sample, queue), 4*time.Second,
 		func(ctx context.Context, api *client.Client) (*client.WaitingPage, error) {
 			return api.GetWaitingTickets(ctx,
-				client.WaitingQuery{Queue: queue, NoQueue: queue == "", Limit: 200, Sample: sample})
+				client.WaitingQuery{Queue: queue, NoQueue: queue == "", Limit: web.MostListed, Sample: sample})
 		})
 }
 
@@ -174,6 +177,14 @@ func (q *queuePage) group(v *view, tickets []client.WaitingTicket) {
 			groups[key] = append(groups[key], t)
 		}
 	}
+	keys := slices.SortedFunc(maps.Keys(groups), func(a, b [2]string) int { // the parties, which are few, are first
+		return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(len(groups[b]), len(groups[a])), cmp.Compare(a[1], b[1]))
+	})
+	for _, key := range keys[min(len(keys), maxGroups):] {
+		some, others := groups[key], [2]string{"region", "others"}
+		delete(groups, key)
+		groups[others] = append(groups[others], some...)
+	}
 	ages, values := valuesOf(tickets, q.Attribute)
 	for key, some := range groups {
 		g := waitingGroup{choice: v.choices("queue", "of", v.QueryParam("of"), key[0]+" "+key[1])[0], By: key[0]}
@@ -185,7 +196,6 @@ func (q *queuePage) group(v *view, tickets []client.WaitingTicket) {
 	slices.SortFunc(q.Groups, func(a, b waitingGroup) int {
 		return cmp.Or(cmp.Compare(a.By, b.By), cmp.Compare(a.Name, b.Name))
 	})
-	q.Groups = q.Groups[:min(len(q.Groups), maxGroups)]
 }
 
 // valuesOf are for how long tickets have waited, and the values of those that have an attribute, in order.

@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"html/template"
 	"io/fs"
@@ -112,9 +113,10 @@ func functions() template.FuncMap {
 	return template.FuncMap{
 		"number": number, "seconds": seconds, "short": short, "percent": percent, "bytes": size,
 		"query": url.QueryEscape, "join": strings.Join, "lower": strings.ToLower,
-		"iso": func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
-		"utc": func(t time.Time) string { return t.UTC().Format("2 Jan 15:04:05") },
-		"at":  func(ms int64) time.Time { return time.UnixMilli(ms) },
+		"quote": func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }, // for a shell
+		"iso":   func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
+		"utc":   func(t time.Time) string { return t.UTC().Format("2 Jan 15:04:05") },
+		"at":    func(ms int64) time.Time { return time.UnixMilli(ms) },
 		"plural": func(n any, word string) string {
 			text := number(n)
 			if text == "1" {
@@ -126,12 +128,7 @@ func functions() template.FuncMap {
 			return text + " " + word + "s"
 		},
 		"event": eventText, "filter": filterSpan,
-		"queue": func(name string) string {
-			if name == "" {
-				return "no queue"
-			}
-			return name
-		},
+		"queue": func(name string) string { return cmp.Or(name, "no queue") },
 	}
 }
 

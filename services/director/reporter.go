@@ -57,7 +57,8 @@ type reporter struct {
 	mu    sync.Mutex
 	spans []*spanBooks
 	match report.Match // used again and again
-	ranks report.Ranks
+	// divider divides tickets into deciles.
+	divider report.Divider
 }
 
 // spanBooks are the books with slots of one length.
@@ -124,7 +125,7 @@ func (r *reporter) add(now time.Time, c *state.Claim) {
 	for _, one := range c.Measures {
 		m.Values = append(m.Values, report.Value{Kind: report.Measure, Name: one.GetName(), Value: one.GetValue()})
 	}
-	r.ranks.Divide(m, c.Valued, c.Values)
+	r.divider.Divide(m, c.Valued, c.Values)
 	for _, s := range r.spans {
 		b := s.book(s.SlotOf(now))
 		b.Add(m)
@@ -262,7 +263,9 @@ func (r *reporter) load(ctx context.Context, s *spanBooks, b *reportBook) error 
 	defer r.mu.Unlock()
 	if before := stored[b.Slot]; before != nil {
 		b.Merge(before)
-		r.ranks.Seed(before)
+		if s == r.spans[len(r.spans)-1] { // the day's are the most
+			r.divider.Seed(before)
+		}
 	}
 	b.loaded = true
 	return nil

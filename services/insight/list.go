@@ -14,6 +14,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/bus/adhoc"
+	"matchmaker.dev/services/internal/edge/auth"
 	"matchmaker.dev/services/internal/edge/fields"
 	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/edge/response"
@@ -70,23 +71,24 @@ func (s *service) waiting(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	seen := auth.From(c).SeesProperties() || settings.GetSupportProperties()
 	for _, t := range tickets {
 		if t != nil && !t.Matched && t.Assignment == nil { // others do not wait any more
-			answer.Tickets = append(answer.Tickets, s.shown(t.Body, settings))
+			answer.Tickets = append(answer.Tickets, s.shown(t.Body, settings, seen))
 		}
 	}
-	if listed.GetMore() && len(ids) > 0 {
+	if listed.GetMore() && len(ids) > 0 && !request.GetListing().GetSample() { // older runners make no sample
 		answer.Next = strconv.FormatInt(listed.GetLastCreated(), 10) + "." + ids[len(ids)-1]
 	}
 	return c.JSON(http.StatusOK, answer)
 }
 
-// shown is what is shown of a ticket: not its properties.
-func (s *service) shown(t *pb.Ticket, settings *pb.ProjectSettings) response.WaitingTicket {
+// shown is what is shown of a ticket: not its properties, nor, unless they may be seen, the region that they say.
+func (s *service) shown(t *pb.Ticket, settings *pb.ProjectSettings, seen bool) response.WaitingTicket {
 	return response.WaitingTicket{
 		ID: t.GetId(), Created: t.GetCreated(), Owner: t.GetOwner(), Players: playersOf(t), Queues: t.GetQueues(),
 		Waited:     max(0, s.Store.Now().Sub(time.UnixMilli(t.GetCreated())).Seconds()),
-		Region:     definition.RegionOf(settings, t),
+		Region:     definition.RegionOf(settings, t, seen),
 		Attributes: fields.Attributes(t.GetAttributeNames(), t.GetAttributeValues()),
 	}
 }

@@ -11,6 +11,8 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/insight"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/issuer"
 	"matchmaker.dev/services/internal/edge/response"
 	"matchmaker.dev/services/internal/match/definition"
 	"matchmaker.dev/services/internal/match/pool"
@@ -139,9 +141,12 @@ func TestListHasThoseWhoWait(t *testing.T) {
 	}
 }
 
-// A ticket has the region of the least latency, which is not asked of properties that beacons do not set.
+// A ticket has the region of the least latency, which is not asked of properties that beacons do not set, nor told of
+// properties to those who may not see them.
 func TestTicketsThatWaitHaveARegion(t *testing.T) {
 	w, index := startLists(t), pool.New()
+	support := w.token
+	w.token = w.mint(t, issuer.Claims{Kind: auth.Developer, Subject: "s", Project: "demo", Role: "Manager"})
 	w.putConfig(t, &pb.Config{Id: "ranked", Function: "duel"})
 	w.serve(t, "duel", index)
 	says := func(name, text string) map[string][]byte { return map[string][]byte{name: []byte(text)} }
@@ -156,7 +161,10 @@ func TestTicketsThatWaitHaveARegion(t *testing.T) {
 		{Properties: says("latency", `{"`+long+`":1,"as":-1,"us":90}`)},
 		{Players: party(`{"us":30,"eu":20}`, `{"us":40,"eu":60,"as":1}`)}, {Players: party(`{"us":30}`, `{"eu":20}`)},
 		{AttributeNames: []string{"ping"}, AttributeValues: []float64{50}, Properties: says("proven", `{"eu":20}`)},
-		{AttributeNames: []string{"ping"}, AttributeValues: []float64{50}}}
+		{AttributeNames: []string{"ping"}, AttributeValues: []float64{50}},
+		{Players: party(`{"us":30}`, "")}, {Properties: says("latency", `{"us":9}`), Players: party(`{"us":30,"eu":1}`, "")},
+		{Properties: says("latency", `{"us":90,"eu":20`+strings.Repeat(" ", 4<<10)+"}")},
+		{Properties: says("latency", `{"us":20,"eu":20,"as":20}`)}}
 	for i, k := range tickets {
 		k.Owner = fmt.Sprint("player-", i)
 		w.wait(t, index, k)
@@ -169,14 +177,38 @@ func TestTicketsThatWaitHaveARegion(t *testing.T) {
 		}
 		return all
 	}
-	expect(t, "by what players say", regions(), "eu", "", "", "us", "us", "", "", "")
-	must(t, w.store.PutSettings(t.Context(), "demo", &pb.ProjectSettings{
-		Attributes: []*pb.SetterRule{{Name: "ping", SetBy: definition.ByBeacon, Claim: "as"}},
-		Properties: []*pb.SetterRule{{Name: "proven", SetBy: definition.ByBeacon}}}, 0))
-	expect(t, "by what beacons prove", regions(), "", "", "", "", "", "", "eu", "")
+	expect(t, "by what players say", regions(), "eu", "", "", "us", "us", "", "", "", "", "us", "", "as")
+	w.token = support
+	expect(t, "to those who see no properties", regions(), make([]string, len(tickets))...)
+	rules := &pb.ProjectSettings{Attributes: []*pb.SetterRule{{Name: "ping", SetBy: definition.ByBeacon, Claim: "as"}},
+		Properties: []*pb.SetterRule{{Name: "proven", SetBy: definition.ByBeacon}}}
+	must(t, w.store.PutSettings(t.Context(), "demo", rules, 0))
+	none := make([]string, len(tickets)-8)
+	proven := append([]string{"", "", "", "", "", "", "as", "as"}, none...)
+	expect(t, "by attributes alone", regions(), proven...)
+	rules.SupportProperties = true
+	must(t, w.store.PutSettings(t.Context(), "demo", rules, state.AnyRevision))
+	expect(t, "by what beacons prove", regions(), append([]string{"", "", "", "", "", "", "eu", ""}, none...)...)
 	must(t, w.store.PutSettings(t.Context(), "demo", &pb.ProjectSettings{
 		Attributes: []*pb.SetterRule{{Name: "ping", SetBy: definition.ByBeacon, Claim: "as"}}}, state.AnyRevision))
-	expect(t, "by attributes that beacons prove", regions(), "eu", "", "", "us", "us", "", "as", "as")
+	expect(t, "by attributes that beacons prove", regions(), proven...)
+}
+
+// A sample has no next one, also where the runner is an older one, which lists the oldest tickets instead.
+func TestSampleHasNoNext(t *testing.T) {
+	w := startLists(t)
+	w.putConfig(t, &pb.Config{Id: "ranked", Function: "duel"})
+	sub, err := w.bus.ServeRuns("r", "demo", "duel", func(_ context.Context, _ *pb.RunRequest, answer bus.SendPart) {
+		_ = answer(&pb.RunPart{Last: true, Listed: &pb.Listed{Tickets: []string{"a"}, Total: 9, More: true, LastCreated: 5}})
+	})
+	must(t, err)
+	t.Cleanup(func() { <-sub.Stop() })
+	var oldest, sample listed
+	w.read(t, "/tickets/waiting", http.StatusOK, &oldest)
+	w.read(t, "/tickets/waiting?sample=true", http.StatusOK, &sample)
+	if oldest.Next != "5.a" || sample.Total != 9 || sample.Next != "" {
+		t.Errorf("%+v, %+v", oldest, sample)
+	}
 }
 
 // Players invent names of queues: the ones that configs serve are told in any case.

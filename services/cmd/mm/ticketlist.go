@@ -26,7 +26,7 @@ type ticketList struct {
 	MinAge  time.Duration    `help:"For how long they have waited at least." bounds:"0.."`
 	MaxAge  time.Duration    `help:"For how long they have waited at most." bounds:"0.."`
 	Limit   int              `default:"50" help:"How many to print; 0 for all." bounds:"0.."`
-	Sample  bool             `help:"As many of all that wait, evenly, instead of the oldest ones; 200 at most."`
+	Sample  bool             `help:"Print an even sample of all tickets that wait instead of the oldest ones; 200 at most."`
 }
 
 // Validate is called by the parser.

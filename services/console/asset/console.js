@@ -16,13 +16,20 @@ function localize(root) {
   }
 }
 
+// tell writes an answer, for which the page is not replaced for a minute, or until the next one.
+let readUntil = 0
+function tell(said, text, last = true) {
+  said.textContent = text
+  readUntil = last ? Date.now() + 60000 : Infinity
+}
+
 // A page is not replaced under somebody who selects text, types, chooses a file, or reads an answer there.
 function busy() {
   const selection = getSelection()
   const at = document.activeElement
   return (selection && !selection.isCollapsed && live.contains(selection.anchorNode)) ||
     (at && live.contains(at) && /^(INPUT|TEXTAREA|SELECT)$/.test(at.tagName)) ||
-    [...live.querySelectorAll('.said')].some(e => e.textContent) ||
+    Date.now() < readUntil ||
     [...live.querySelectorAll('input:not([type=hidden], [type=range])')].some(i =>
       i.type === 'checkbox' ? i.checked : i.value !== i.defaultValue)
 }
@@ -67,7 +74,7 @@ async function send(box, file) {
   const shadow = box.querySelector('[name=shadow]').checked
   const how = shadow ? 'in the shadow' : 'for all its configs'
   if (!confirm(`Upload ${file.name} as the function ${name}, which runs it ${how}?`)) return
-  said.textContent = `Uploading ${file.name} …`
+  tell(said, `Uploading ${file.name} …`, false)
   try {
     const answer = await fetch(`${box.dataset.upload}?${new URLSearchParams({ name, note, shadow })}`, {
       method: 'PUT', body: file,
@@ -75,9 +82,9 @@ async function send(box, file) {
     })
     const text = await answer.text()
     if (answer.ok) location.href = text
-    else said.textContent = text
+    else tell(said, text)
   } catch {
-    said.textContent = 'The connection was lost. Try again.'
+    tell(said, 'The connection was lost. Try again.')
   }
 }
 
@@ -102,7 +109,7 @@ async function check(form) {
   }
   if (now !== typed) return
   const said = form.querySelector('.said')
-  said.textContent = text
+  tell(said, text)
   said.classList.toggle('bad', bad)
 }
 
@@ -154,7 +161,7 @@ addEventListener('click', e => {
   if (!box) return
   const file = box.querySelector('[type=file]').files[0]
   if (file) send(box, file)
-  else box.querySelector('.said').textContent = 'Choose a file first, or drop one here.'
+  else tell(box.querySelector('.said'), 'Choose a file first, or drop one here.')
 })
 addEventListener('input', e => {
   if (e.target.form?.matches('.editor')) check(e.target.form)

@@ -2,7 +2,6 @@ package definition
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 
@@ -11,40 +10,43 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
-// longestRegion is how many bytes the name of a region has at most.
-const longestRegion = 64
+// longestRegion is how many bytes the name of a region has at most, and longestLatency a property that is read.
+const longestRegion, longestLatency = 64, 4 << 10
 
 // RegionOf is the region to which the players of a ticket have the least latency on average, of those to which each of
-// them has one, by what beacons prove or, without such a rule, by the property latency. It is empty if there is none.
-func RegionOf(settings *pb.ProjectSettings, t *pb.Ticket) (region string) {
-	name, proven := "", map[string]float64{}
+// them has one, by what beacons prove or, without such a rule, by the property latency. It is empty if there is none,
+// or if only properties, which are not to be seen, say it. A player without the property has the ticket's.
+func RegionOf(settings *pb.ProjectSettings, t *pb.Ticket, seen bool) (region string) {
+	name, byAttributes, proven := "", false, map[string]float64{}
 	for _, rule := range settings.GetProperties() {
 		if rule.GetSetBy() == ByBeacon {
 			name = cmp.Or(name, rule.GetName())
 		}
 	}
 	for _, rule := range settings.GetAttributes() {
-		at, has := slices.BinarySearch(t.GetAttributeNames(), rule.GetName())
-		if has && rule.GetSetBy() == ByBeacon {
+		if rule.GetSetBy() != ByBeacon {
+			continue
+		}
+		byAttributes = true
+		if at, has := slices.BinarySearch(t.GetAttributeNames(), rule.GetName()); has {
 			proven[rule.GetClaim()] = t.GetAttributeValues()[at]
 		}
 	}
-	if name == "" && len(proven) > 0 {
+	if !seen || name == "" && byAttributes {
 		return leastOf([]map[string]float64{proven})
 	}
-	all := []map[string]float64{}
-	read := func(properties map[string][]byte) {
-		var one map[string]float64
-		if json.Unmarshal(properties[cmp.Or(name, "latency")], &one) == nil && len(one) > 0 {
-			all = append(all, one)
+	read := func(properties map[string][]byte, or map[string]float64) (one map[string]float64) {
+		text := properties[cmp.Or(name, "latency")]
+		if len(text) > longestLatency || json.Unmarshal(text, &one) != nil || len(one) == 0 {
+			return or
 		}
+		return one
 	}
-	read(t.GetProperties())
-	for _, p := range t.GetPlayers() {
-		read(p.GetProperties())
-	}
-	if len(all) == 0 {
-		return ""
+	all := make([]map[string]float64, max(1, len(t.GetPlayers())))
+	all[0] = read(t.GetProperties(), nil)
+	own := all[0]
+	for i, p := range t.GetPlayers() {
+		all[i] = read(p.GetProperties(), own)
 	}
 	return leastOf(all)
 }
@@ -52,7 +54,7 @@ func RegionOf(settings *pb.ProjectSettings, t *pb.Ticket) (region string) {
 // leastOf is the region that has the least sum, of those that all have.
 func leastOf(all []map[string]float64) (region string) {
 	least := math.Inf(1)
-	for _, name := range slices.Sorted(maps.Keys(all[0])) {
+	for name := range all[0] {
 		sum := 0.0
 		for _, one := range all {
 			latency, has := one[name]
@@ -60,7 +62,7 @@ func leastOf(all []map[string]float64) (region string) {
 				sum = math.Inf(1)
 			}
 		}
-		if sum < least && len(name) <= longestRegion {
+		if (sum < least || sum == least && name < region) && len(name) <= longestRegion {
 			region, least = name, sum
 		}
 	}

@@ -9,50 +9,51 @@ import (
 
 const (
 	deciles = 10
-	// Deciles are of so many values at most, of leastRanked at least, and found anew after rankEvery. At most mostRanks
-	// queues and attributes have them. A new leader goes on with up to seeds values of each decile of a slot.
-	ranked, leastRanked, rankEvery, mostRanks, seeds = 512, 20, 64, 256, 16
+	// Deciles are of the latest mostLatest values, of leastLatest at least; their edges are found anew after edgesEvery.
+	// At most mostDivided queues and attributes have them.
+	mostLatest, leastLatest, edgesEvery, mostDivided, seeds = 512, 20, 64, 256, 16
 )
 
-// Ranks say in which decile of the latest tickets of a queue that had a match a value is. The zero value knows none.
-type Ranks struct{ of map[Key]*ranks }
+// Divider divides tickets by the latest ones of their queue that had a match. The zero value knows none.
+type Divider struct{ of map[Key]*latest }
 
-// ranks are of an attribute: its latest values, how many came, and the values that divide them.
-type ranks struct {
-	recent []float32
+// latest are the latest values of an attribute in a queue: some of them, how many came, and what divides them.
+type latest struct {
+	values []float32
 	came   int
 	edges  [deciles - 1]float32
 }
 
-// find finds the ranks of an attribute in a queue.
-func (r *Ranks) find(queue, attribute string) *ranks {
+// latestOf returns what is known of an attribute in a queue.
+func (d *Divider) latestOf(queue, attribute string) *latest {
 	key := Key{Queue: queue, Config: attribute}
-	one := r.of[key]
+	one := d.of[key]
 	if one == nil {
-		if r.of == nil || len(r.of) == mostRanks {
-			r.of = map[Key]*ranks{}
+		if d.of == nil || len(d.of) == mostDivided {
+			d.of = map[Key]*latest{}
 		}
-		one = &ranks{}
-		r.of[key] = one
+		one = &latest{}
+		d.of[key] = one
 	}
 	return one
 }
 
-// Divide says what a match is to each decile of its tickets, by their values of an attribute; NaN is none.
-func (r *Ranks) Divide(m *Match, attribute string, values []float32) {
+// Divide adds to a match what tables by decile show of it, by its tickets' values of an attribute; NaN is none.
+func (d *Divider) Divide(m *Match, attribute string, values []float32) {
 	clear(m.deciles[:])
 	if len(values) == 0 {
 		return
 	}
-	ranks := r.find(m.Key.Queue, attribute)
+	known := d.latestOf(m.Key.Queue, attribute)
 	for i, v := range values[:min(len(values), len(m.Waits))] {
-		decile := ranks.add(v)
+		decile := known.add(v)
 		if decile == 0 {
 			continue
 		}
 		one := m.deciles[decile-1]
 		if one == nil {
-			one = &Match{Key: m.Key, Values: slices.Clone(m.Values)}
+			one = &Match{Key: m.Key, Values: slices.DeleteFunc(slices.Clone(m.Values),
+				func(v Value) bool { return v.Kind == Measure || v.Name != attribute })}
 			one.Key.Region, one.Key.Canary, one.Key.Decile = "", 0, decile
 			m.deciles[decile-1] = one
 		}
@@ -66,39 +67,47 @@ func (r *Ranks) Divide(m *Match, attribute string, values []float32) {
 	}
 }
 
-// Seed goes on with what was stored by a leader before.
-func (r *Ranks) Seed(slot *pb.ReportSlot) {
-	for _, one := range slot.GetDeciles().GetSeries() {
-		for _, m := range one.GetDistributions() {
-			for range min(one.GetTickets(), seeds) {
-				if m.GetKind() == Own {
-					r.find(one.GetQueue(), m.GetName()).add(float32(m.GetSum() / float64(one.GetTickets())))
+// Seed goes on with a slot that a leader before stored, up to seeds values of each decile of a queue.
+func (d *Divider) Seed(slot *pb.ReportSlot) {
+	t := Table{By: []string{"queue", "decile"}}
+	t.Add(0, slot)
+	rows := t.Rows()
+	for n := range int64(seeds) { // in turn, so that edges that are found meanwhile are not of a few deciles alone
+		for _, row := range rows {
+			for _, own := range row.Distributions {
+				if own.Kind == Own && n < own.Count {
+					d.latestOf(row.Queue, own.Name).add(float32(own.Mean))
 				}
 			}
 		}
 	}
 }
 
-// add adds a value, and returns its decile: 0 if too few are known, or it is none.
-func (r *ranks) add(v float32) (decile int) {
+// add adds a value, and returns its decile: 0 if too few are known, if nearly all are the same, or if it is none. A
+// value that several deciles have is in the middle one.
+func (l *latest) add(v float32) (decile int) {
 	if v != v {
 		return 0
 	}
-	if len(r.recent) < ranked {
-		r.recent = append(r.recent, v)
+	if len(l.values) < mostLatest {
+		l.values = append(l.values, v)
 	} else {
-		r.recent[r.came%ranked] = v
+		l.values[l.came%mostLatest] = v
 	}
-	if r.came++; r.came < leastRanked {
+	if l.came++; l.came < leastLatest {
 		return 0
 	}
-	if r.came < rankEvery || r.came%rankEvery == 0 {
-		sorted := slices.Sorted(slices.Values(r.recent))
-		for i := range r.edges {
+	if l.came < edgesEvery || l.came%edgesEvery == 0 {
+		sorted := slices.Sorted(slices.Values(l.values))
+		for i := range l.edges {
 			at := len(sorted) * (i + 1) / deciles
-			r.edges[i] = (sorted[at-1] + sorted[at]) / 2
+			l.edges[i] = (sorted[at-1] + sorted[at]) / 2
 		}
 	}
-	below, _ := slices.BinarySearch(r.edges[:], math.Nextafter32(v, math.MaxFloat32))
-	return below + 1
+	if l.edges[0] == l.edges[deciles-2] {
+		return 0
+	}
+	below, _ := slices.BinarySearch(l.edges[:], v)
+	upTo, _ := slices.BinarySearch(l.edges[:], math.Nextafter32(v, math.MaxFloat32))
+	return (below+upTo)/2 + 1
 }

@@ -45,13 +45,13 @@ const (
 type Span struct {
 	// Name tells what is stored apart.
 	Name string
-	// Slot is how long a slot is, and Slots is how many are kept. bytes bounds one.
+	// Slot is how long a slot is, and Slots is how many are kept. bytes bounds one, and its deciles again.
 	Slot  time.Duration
 	Slots int64
 	bytes int
 }
 
-// Spans are the spans of which reports are kept, the shortest slots first: at most 23, 28 and 7 MiB.
+// Spans are the spans of which reports are kept, the shortest slots first: at most 36, 45 and 12 MiB.
 func Spans() []Span {
 	return []Span{
 		{"", SlotTime, Slots, slotBytes},
@@ -69,7 +69,7 @@ func (s Span) NewBook(slot int64) *Book {
 		return &Book{Slot: slot, limit: bytes, series: map[Key]*series{}, byOwner: map[string]int{}}
 	}
 	b := book(s.bytes)
-	b.deciles = book(s.bytes / 4)
+	b.deciles = book(s.bytes)
 	return b
 }
 

@@ -282,15 +282,16 @@ func BenchmarkAdd(b *testing.B) {
 
 // Tickets are divided by the latest ones of their queue, also by the next leader, and other tables have them once.
 func TestDeciles(t *testing.T) {
-	var ranks report.Ranks
+	var divider report.Divider
 	random := rand.New(rand.NewPCG(1, 2))
 	book := report.Spans()[0].NewBook(1)
 	add := func(to *report.Book, values ...float32) {
 		m := match("q", float64(values[0]), float64(values[1]))
 		m.Key.Region, m.Key.Canary = []string{"eu", "us"}[random.IntN(2)], 7
 		m.Players, m.Parties = 4, []uint32{1, 3}
-		m.Values = []report.Value{{Kind: report.Spread, Name: "skill", Value: float64(values[1] - values[0])}}
-		ranks.Divide(m, "skill", values)
+		m.Values = []report.Value{{Kind: report.Spread, Name: "skill", Value: float64(values[1] - values[0])},
+			{Kind: report.Spread, Name: "other", Value: 1}, {Kind: report.Measure, Name: "skill", Value: 1}}
+		divider.Divide(m, "skill", values)
 		to.Add(m)
 	}
 	for range 1000 {
@@ -309,7 +310,8 @@ func TestDeciles(t *testing.T) {
 		wait, spread, own := row.Distributions[0], row.Distributions[1], row.Distributions[2]
 		if row.Decile != i+1 || row.Queue != "q" || row.Region != "" || row.Party != 0 || row.Tickets < 100 ||
 			math.Abs(wait.Mean-float64(i*100+50)) > 40 || own.Kind != report.Own || own.Name != "skill" ||
-			math.Abs(own.Mean-float64(i*100+50)) > 40 || spread.Count != row.Matches || row.Players < row.Tickets*3/2 {
+			math.Abs(own.Mean-float64(i*100+50)) > 40 || spread.Count != row.Matches || spread.Name != "skill" ||
+			len(row.Distributions) != 3 || row.Players < row.Tickets*3/2 {
 			t.Errorf("%+v", row)
 		}
 	}
@@ -326,8 +328,8 @@ func TestDeciles(t *testing.T) {
 	if again := rows(&report.Table{By: by}, next); fmt.Sprint(again) != fmt.Sprint(got) {
 		t.Errorf("%+v, want %+v", again, got)
 	}
-	ranks = report.Ranks{}
-	ranks.Seed(book.Message())
+	divider = report.Divider{}
+	divider.Seed(book.Message())
 	add(next, 10, 980)
 	again := rows(&report.Table{By: by}, next)
 	if again[0].Tickets != got[0].Tickets+1 || again[9].Tickets != got[9].Tickets+1 {
@@ -336,7 +338,7 @@ func TestDeciles(t *testing.T) {
 	// Without an attribute nothing is kept of deciles.
 	plain := report.Spans()[0].NewBook(1)
 	m := match("q", 1, 2)
-	ranks.Divide(m, "", nil)
+	divider.Divide(m, "", nil)
 	plain.Add(m)
 	if plain.Message().GetDeciles() != nil {
 		t.Errorf("%v", plain.Message())
@@ -344,10 +346,64 @@ func TestDeciles(t *testing.T) {
 	// Their part of a slot has a bound.
 	for i := range 20_000 {
 		m := match(fmt.Sprint("queue-", i%200), math.Exp(float64(i%300)/20), 1)
-		ranks.Divide(m, "skill", []float32{random.Float32(), 1})
+		divider.Divide(m, "skill", []float32{random.Float32(), 1})
 		plain.Add(m)
 	}
-	if size := proto.Size(plain.Message().GetDeciles()); size > 16<<10 || size < 4<<10 {
+	if size := proto.Size(plain.Message().GetDeciles()); size > 64<<10 || size < 16<<10 {
 		t.Errorf("deciles have %d bytes", size)
+	}
+}
+
+// Of several deciles with the same value a ticket is in the middle one; it has none where nearly all are the same.
+func TestDecilesOfEqualValues(t *testing.T) {
+	same := append(slices.Repeat([]float32{1}, 19), 9)
+	for want, values := range map[string][]float32{
+		"": same, " 2:1 6:3 9:1": {1, 5, 5, 5, 9}, " 3:2 7:3": {1, 1, 5, 5, 5},
+	} {
+		var divider report.Divider
+		m := match("q", make([]float64, len(values))...)
+		for range 100 {
+			divider.Divide(m, "skill", values)
+		}
+		book, got := report.Spans()[0].NewBook(1), ""
+		book.Add(m)
+		for _, row := range rows(&report.Table{By: []string{"decile"}}, book) {
+			got += fmt.Sprintf(" %d:%d", row.Decile, row.Tickets)
+		}
+		if got != want {
+			t.Errorf("%v: deciles and tickets are %q, want %q", values, got, want)
+		}
+	}
+}
+
+// Long waits of a few tickets fit in a slot, in the shortest ones too.
+func TestDecilesHaveRoomForLongWaits(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, span := range report.Spans() {
+		var divider report.Divider
+		book := span.NewBook(1)
+		var waits [11][]float64
+		for range 20_000 {
+			v := random.Float32()
+			m := match("q", math.Exp(random.NormFloat64()*2), math.NaN())
+			for i := range 8 {
+				m.Values = append(m.Values, report.Value{Kind: report.Spread, Name: fmt.Sprint("a", i), Value: random.Float64()})
+			}
+			divider.Divide(m, "a0", []float32{v})
+			book.Add(m)
+			at := 1 + int(v*10)
+			waits[at] = append(waits[at], m.Waits[0])
+		}
+		got := rows(&report.Table{By: []string{"decile"}}, book)
+		if len(got) != 10 {
+			t.Fatalf("%s: %d rows", span.Slot, len(got))
+		}
+		for _, row := range got {
+			slices.Sort(waits[row.Decile])
+			exact, wait := waits[row.Decile][len(waits[row.Decile])*9/10], row.Distributions[0]
+			if wait.Count != row.Tickets || math.Abs(wait.P90-exact) > 0.25*exact {
+				t.Errorf("%s, decile %d: %+v of %d tickets, want p90 %v", span.Slot, row.Decile, wait, row.Tickets, exact)
+			}
+		}
 	}
 }
