@@ -220,8 +220,9 @@ func fills():
 func looks_names_up():
 	until("network.knows('localhost')")
 	check("network.open('localhost', 1, false) != null")
-	until("network.knows('nowhere.invalid')")
-	check("network.open('nowhere.invalid', 1, false) == null")
+	var long = "x%063d.invalid" % 0 # no resolver asks others for it
+	until("network.knows('%s')" % long)
+	check("network.open('%s', 1, false) == null" % long)
 
 func autoload():
 	var node = load("res://addons/matchmaker/matchmaker.gd").new()
