@@ -28,9 +28,16 @@ func resultsCountOnce(m *model, p *Promise, _ *Sums) {
 	projects, again := m.results()
 	matches, corrections := m.toldResults(p, projects)
 	var read, exact, moved int
+	unread := map[[2]string]bool{}
 	for _, c := range m.h.Calls {
-		if c.Op != history.Standing || c.Status != 200 {
+		switch player := [2]string{c.Project, c.Player}; {
+		case c.Op != history.Standing:
 			continue
+		case c.Status != 200:
+			unread[player] = true
+			continue
+		default:
+			delete(unread, player)
 		}
 		read++
 		of := projects[c.Project]
@@ -50,6 +57,7 @@ func resultsCountOnce(m *model, p *Promise, _ *Sums) {
 	p.count("reports answered that came again", again)
 	p.count("results that replaced others", corrections)
 	p.count("players whose results were read", read)
+	p.count("players whose results were not read in time", len(unread))
 	p.count("players who have all of theirs", exact)
 	p.count("players whose ratings are what these made", moved)
 }
