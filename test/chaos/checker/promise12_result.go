@@ -84,18 +84,18 @@ func (m *model) toldResults(p *Promise, projects map[string]*counted) (matches, 
 		of := projects[project]
 		matches += len(of.known)
 		for match, reports := range of.reports {
-			corrections += corrected[match]
-			switch n, least, most := reported[match], 0, 0; {
-			case corrected[match] > 0 && areSame(reports):
+			n, times := reported[match], corrected[match]
+			least, most := replacements(reports)
+			corrections += times
+			switch {
+			case times > 0 && areSame(reports):
 				p.fail("%s: the result of match %s was corrected, though only the same one was sent", project, match)
 			case len(m.losses[project]) > 0:
 			case of.known[match] && n != 1:
 				p.fail("%s: the result of match %s counts, and the event log has it %d times", project, match, n)
-			default:
-				if least, most = replacements(reports); corrected[match] < least || corrected[match] > most {
-					p.fail("%s: the result of match %s was corrected %d times, by the reports %d to %d", project, match,
-						corrected[match], least, most)
-				}
+			case times < least || times > most:
+				p.fail("%s: the result of match %s was corrected %d times, by the reports %d to %d", project, match, times,
+					least, most)
 			}
 		}
 	}

@@ -67,5 +67,10 @@ func TestResultsCountOnce(t *testing.T) {
 		if said := strings.Join(p.Broken, "; "); (said == "") != (c.says == "") || !strings.Contains(said, c.says) {
 			t.Errorf("%s: %q", name, said)
 		}
+		// Nothing moved the player of the one, and the results of the other do.
+		want, counted := map[string]int{"once": 0, "replaced": 1}, p.Counts[len(p.Counts)-1]
+		if n, is := want[name]; is && counted.Count != n {
+			t.Errorf("%s: %v", name, counted)
+		}
 	}
 }
