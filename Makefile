@@ -73,8 +73,9 @@ browser:
 test: $(call parts,test,all,contract) ## Test everything once: units, the contract, each feature end to end, 2,000 faults
 .PHONY: test-all test-contract
 # Some tests wait while others compute: four packages at a time keep two processors busy.
+BUSY = $(shell n=$$(nproc 2>/dev/null || echo 4); echo $$((n > 4 ? n : 4)))
 test-all: redis
-	@.ci/test -short -timeout 30m -p 4 $(MODULES:%=./%/...)
+	@.ci/test -short -timeout 30m -p $(BUSY) $(MODULES:%=./%/...)
 ## PART=contract: only that, also of a running service: URL= DATA=folder of a dev, or CONTRACT_…_TOKEN, PROJECT=
 test-contract: redis
 	go test -count=1 -v -run '^TestContract$$' ./test/contract -args \

@@ -491,7 +491,9 @@ func tryLogins(t *testing.T, w *world) {
 func tryRefusals(t *testing.T, w *world, console string) {
 	v := w.signIn(t, console, "sam")
 	_, token, _ := strings.Cut(v.get(t, "/configs"), `name="csrf" value="`)
-	token, _, _ = strings.Cut(token, `"`)
+	if token, _, _ = strings.Cut(token, `"`); token == "" {
+		t.Fatal("the page has no token, without which all is refused")
+	}
 	post := func(method, page string, form url.Values) {
 		r, err := http.NewRequestWithContext(t.Context(), method, v.base+page, strings.NewReader(form.Encode()))
 		must(t, err)
@@ -501,7 +503,7 @@ func tryRefusals(t *testing.T, w *world, console string) {
 		must(t, err)
 		text, err := io.ReadAll(res.Body)
 		must(t, errors.Join(err, res.Body.Close()))
-		if res.StatusCode != http.StatusForbidden || !strings.Contains(string(text), "role") {
+		if res.StatusCode != http.StatusForbidden || !strings.Contains(string(text), "the role Manager or Owner ") {
 			t.Errorf("%s %s %v: %s %.500s", method, page, form, res.Status, text)
 		}
 	}

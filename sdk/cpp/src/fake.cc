@@ -181,7 +181,6 @@ struct FakeService::State {
   void end(Ticket& t, const std::string& reason) {
     const std::shared_ptr<Offer> offer = std::move(t.offer);
     t.ended = true;
-    t.offer.reset();
     send(t.api.id, "ended", "ended", Json::object().set("id", t.api.id).set("reason", reason));
     if (offer) endOffer(offer, {}, "");
   }

@@ -88,7 +88,7 @@ namespace Matchmaking
         public void Dispose() => Connection.Close();
 
         /// <summary>Goes on with everything, and calls callbacks. It waits for the network for so many milliseconds at
-        /// most.</summary>
+        /// most. Within a callback it does nothing.</summary>
         public void Pump(int wait = 0) => Connection.Pump(wait);
 
         /// <summary>Searches a match. What goes wrong is the search's end.</summary>

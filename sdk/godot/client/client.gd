@@ -23,6 +23,7 @@ func _init(url, project, ask, clock):
 	connection = Connection.new(url, project, ask, clock)
 	_latencies = Latencies.new(connection)
 
+# Goes on with everything, and emits signals. Within what these call it does nothing.
 func pump():
 	connection.pump()
 
@@ -31,7 +32,7 @@ func close():
 
 # `options`: queues, attributes, values (any JSON for rules, by name), latencies (milliseconds by region), receipts, and
 # timeout in seconds.
-func search(options):
+func search(options = {}):
 	var body = carried(options)
 	var of = Search.new(connection, options.get("timeout", 3600) * 1000.0)
 	var create = Create.new(connection, body, of)
@@ -47,7 +48,7 @@ func forget():
 	connection.save({})
 
 # `options`: attributes, values, ready; size of the party.
-func create_party(options, size):
+func create_party(options = {}, size = 0):
 	var body = carried(options)
 	body["ready"] = options.get("ready", true)
 	if size > 0:
@@ -55,7 +56,7 @@ func create_party(options, size):
 	_enter(Connection.request("POST", "v1/parties", {"body": body, "repeatable": false}))
 
 # Joins the party with a code, as people type it.
-func join_party(code, options):
+func join_party(code, options = {}):
 	var body = carried(options)
 	body["ready"] = options.get("ready", true)
 	body["code"] = code
@@ -67,7 +68,7 @@ func party():
 
 # Measures how far each region is, where that is not known of the network. `options`: network, a text that changes with the
 # network that the device is on; anew, to measure in any case; probes, up to 20; timeout in seconds, up to 2.
-func measure(options):
+func measure(options = {}):
 	_latencies.get_for(options.get("network", ""), options, [self, "_measured"])
 
 # What proves latencies to the service, as search and parties take it.
@@ -78,7 +79,7 @@ static func receipts(latencies):
 	return all
 
 # Keeps a running game filled: filler.gd says what a game is.
-func fill(game, backfill):
+func fill(game, backfill = ""):
 	return Filler.new(connection, game, backfill)
 
 # Sends a request of the API as it is. `more` has its query, headers and body; `done`, an object and its method, gets the

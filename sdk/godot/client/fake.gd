@@ -288,7 +288,7 @@ func _answer_backfill(call):
 		call.tell(204)
 		return
 	if call.method == "PUT":
-		game.state = call.body # it rejects who is proposed
+		game.state = call.body # it rejects the proposed tickets
 	else:
 		for ticket in game.proposed:
 			if _waits(ticket):

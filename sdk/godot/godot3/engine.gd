@@ -69,7 +69,8 @@ class LookUp:
 
 	func begin(host):
 		_host = host
-		_over = _thread.start(self, "_look") != OK
+		if _thread.start(self, "_look") != OK: # else _look says when it is over, perhaps already
+			_over = true
 
 	func is_over():
 		if _over and _thread.is_active():

@@ -109,7 +109,7 @@ func until(what):
 
 func both_search():
 	ada.follow(ada.client.search({"attributes": {"skill": 1200}}))
-	bob.follow(bob.client.search({}))
+	bob.follow(bob.client.search())
 	until("ada.says('searching') and bob.says('searching') and fake.waiting().size() == 2")
 
 func searches():
@@ -167,7 +167,7 @@ func is_full_and_gone():
 	check("ada.update.problem.code == 'offline'")
 
 func parties():
-	ada.client.create_party({}, 2)
+	ada.client.create_party()
 	until("ada.party != null")
 	bob.client.join_party(ada.party.state.code.to_lower(), {"ready": false})
 	until("bob.party != null and ada.party.state.members.size() == 2")
@@ -202,7 +202,7 @@ func restores():
 func fills():
 	ada.follow(ada.client.search({}))
 	until("ada.says('searching')")
-	var filler = bob.client.fill({"Connection": "192.0.2.1:7000", "attributes": {"open": 2}}, "")
+	var filler = bob.client.fill({"Connection": "192.0.2.1:7000", "attributes": {"open": 2}})
 	filler.connect("joined", bob, "joined")
 	filler.connect("ended", bob, "filled")
 	until("fake.games().size() == 1")
@@ -214,14 +214,15 @@ func fills():
 	filler.end()
 	until("bob.known.ended and fake.games() == []")
 	check("bob.known.joined == 1")
-	ada.client.measure({})
+	ada.client.measure()
 	until("ada.known.regions == []")
 
 func looks_names_up():
 	until("network.knows('localhost')")
 	check("network.open('localhost', 1, false) != null")
-	until("network.knows('nowhere.invalid')")
-	check("network.open('nowhere.invalid', 1, false) == null")
+	var long = "x%063d.invalid" % 0 # no resolver asks others for it
+	until("network.knows('%s')" % long)
+	check("network.open('%s', 1, false) == null" % long)
 
 func autoload():
 	var node = load("res://addons/matchmaker/matchmaker.gd").new()

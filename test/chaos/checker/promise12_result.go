@@ -28,9 +28,16 @@ func resultsCountOnce(m *model, p *Promise, _ *Sums) {
 	projects, again := m.results()
 	matches, corrections := m.toldResults(p, projects)
 	var read, exact, moved int
+	unread := map[[2]string]bool{}
 	for _, c := range m.h.Calls {
-		if c.Op != history.Standing || c.Status != 200 {
+		switch player := [2]string{c.Project, c.Player}; {
+		case c.Op != history.Standing:
 			continue
+		case c.Status != 200:
+			unread[player] = true
+			continue
+		default:
+			delete(unread, player)
 		}
 		read++
 		of := projects[c.Project]
@@ -50,6 +57,7 @@ func resultsCountOnce(m *model, p *Promise, _ *Sums) {
 	p.count("reports answered that came again", again)
 	p.count("results that replaced others", corrections)
 	p.count("players whose results were read", read)
+	p.count("players whose results were not read in time", len(unread))
 	p.count("players who have all of theirs", exact)
 	p.count("players whose ratings are what these made", moved)
 }
@@ -59,9 +67,15 @@ func (m *model) toldResults(p *Promise, projects map[string]*counted) (matches, 
 	reported, corrected := map[string]int{}, map[string]int{}
 	for _, log := range m.logs {
 		for _, e := range log {
-			if of := projects[e.Project]; of != nil && e.Kind == history.Result && e.Reason == "reported" {
+			if e.Kind != history.Result || e.Reason != "reported" && e.Reason != "corrected" {
+				continue
+			}
+			if of := projects[e.Project]; of == nil || len(of.reports[e.Match]) == 0 {
+				p.fail("%s: the result of match %s was %s, and none was sent", e.Project, e.Match, e.Reason)
+			}
+			if e.Reason == "reported" {
 				reported[e.Match]++
-			} else if of != nil && e.Kind == history.Result && e.Reason == "corrected" {
+			} else {
 				corrected[e.Match]++
 			}
 		}
@@ -70,20 +84,38 @@ func (m *model) toldResults(p *Promise, projects map[string]*counted) (matches, 
 		of := projects[project]
 		matches += len(of.known)
 		for match, reports := range of.reports {
-			corrections += corrected[match]
-			switch n := reported[match]; {
-			case corrected[match] > 0 && areSame(reports):
+			n, times := reported[match], corrected[match]
+			least, most := replacements(reports)
+			corrections += times
+			switch {
+			case times > 0 && areSame(reports):
 				p.fail("%s: the result of match %s was corrected, though only the same one was sent", project, match)
 			case len(m.losses[project]) > 0:
-			case corrected[match] >= len(reports):
-				p.fail("%s: the result of match %s was corrected %d times, and sent %d times", project, match, corrected[match],
-					len(reports))
 			case of.known[match] && n != 1:
 				p.fail("%s: the result of match %s counts, and the event log has it %d times", project, match, n)
+			case times < least || times > most:
+				p.fail("%s: the result of match %s was corrected %d times, by the reports %d to %d", project, match, times,
+					least, most)
 			}
 		}
 	}
 	return matches, corrections
+}
+
+// replacements is how often the result of a match was replaced at least and at most. A server sends each result when
+// the one before it is answered: each replaces the one before it if they differ, as the second does from the first. A
+// report whose answer is missing may count late, and then replaces a newer result that is sent once more.
+func replacements(reports []history.Call) (least, most int) {
+	keys, unknown := map[string]bool{}, 0
+	for _, c := range reports {
+		if keys[c.Key] = true; c.Status != 200 {
+			unknown++
+		}
+	}
+	if unknown == 0 {
+		least = min(1, len(keys)-1)
+	}
+	return least, len(keys) - 1 + 2*unknown
 }
 
 // results are the results of each project, and how many reports came again.
@@ -123,10 +155,10 @@ func (m *model) results() (all map[string]*counted, again int) {
 	return all, again
 }
 
-// agree checks how often a player left, and how the results of the player moved the rating. It returns 1 if that is
-// known, 0 if not: an answer to another report of a match may be missing, which counts late.
+// agree checks how often a player left, and how the results of the player moved the rating. It returns 1 if they
+// did, 0 if not, or if that is not known: an answer to another report of a match may be missing, which counts late.
 func (of *counted) agree(p *Promise, c *history.Call) int {
-	least, most, moved, known := 0, 0, 0.0, 1
+	least, most, moved, known, changed := 0, 0, 0.0, true, 0
 	for match := range of.of[c.Player] {
 		last := of.lasting(match)
 		left, moves := 0, 0.0
@@ -138,18 +170,22 @@ func (of *counted) agree(p *Promise, c *history.Call) int {
 				moves = one.Moved[c.Player]
 			}
 		}
-		least, most, moved = least+left/len(last), most+min(1, left), moved+moves
-		if !areSame(last) {
-			known = 0
+		if moves != 0 {
+			changed = 1
 		}
+		least, most, moved = least+left/len(last), most+min(1, left), moved+moves
+		known = known && areSame(last)
 	}
 	if c.Left < least || c.Left > most {
 		p.fail("%s: %s left %d matches, by the results %d to %d", c.Project, c.Player, c.Left, least, most)
 	}
-	if has := c.Moved[c.Player]; known > 0 && math.Abs(has-moved) > 1e-6 {
+	if !known {
+		return 0
+	}
+	if has := c.Moved[c.Player]; math.Abs(has-moved) > 1e-6 {
 		p.fail("%s: the rating of %s has moved by %v, by the results by %v", c.Project, c.Player, has, moved)
 	}
-	return known
+	return changed
 }
 
 // lasting are the reports of a match that may be its result in the end. One that was answered is not if another one

@@ -52,15 +52,25 @@ func TestResultsCountOnce(t *testing.T) {
 		"a correction":  {twice, append(once, told("m", "corrected")), "was corrected"},
 		"missing, then": {twice, append(once, told("m", "missing")), ""},
 		"replaced":      {after(1, 6, first, next), replaced, ""},
-		"too often":     {after(1, 6, first, next), append(replaced, replaced[1]), "was corrected 2 times, and sent 2 times"},
-		"left twice":    {after(2, 6, first, next), replaced, "player-1 left 2 matches, by the results 1 to 1"},
-		"rated twice":   {after(1, 9, first, next), replaced, "the rating of player-1 has moved by 9, by the results by 6"},
-		"late":          {after(0, 3, first, at(report("m", 0), "a", 1, 2), next), replaced, ""},
+		"too often":     {after(1, 6, first, next), append(replaced, replaced[1]), "corrected 2 times, by the reports 1 to"},
+		"sent thrice":   {after(1, 6, first, next, next, next), append(replaced, replaced[1]), "corrected 2 times, by the"},
+		"not replaced":  {after(1, 6, first, next), once, "corrected 0 times, by the reports 1 to 1"},
+		"none was sent": {twice, append(once, told("n", "reported")), "of match n was reported, and none was sent"},
+		"counts late": {after(1, 6, first, at(report("m", 0), "a", 1, 2), next, next),
+			append(replaced, replaced[1], replaced[1]), ""},
+		"left twice":  {after(2, 6, first, next), replaced, "player-1 left 2 matches, by the results 1 to 1"},
+		"rated twice": {after(1, 9, first, next), replaced, "the rating of player-1 has moved by 9, by the results by 6"},
+		"late":        {after(0, 3, first, at(report("m", 0), "a", 1, 2), next), replaced, ""},
 	} {
 		p := &Promise{}
 		resultsCountOnce(build(&history.History{Calls: c.calls, Events: c.events}), p, nil)
 		if said := strings.Join(p.Broken, "; "); (said == "") != (c.says == "") || !strings.Contains(said, c.says) {
 			t.Errorf("%s: %q", name, said)
+		}
+		// Nothing moved the player of the one, and the results of the other do.
+		want, counted := map[string]int{"once": 0, "replaced": 1}, p.Counts[len(p.Counts)-1]
+		if n, is := want[name]; is && counted.Count != n {
+			t.Errorf("%s: %v", name, counted)
 		}
 	}
 }

@@ -66,10 +66,14 @@ static void made(const mm_request *r, const double *number, const uint32_t *tick
 	add_string("]");
 }
 
-// propose proposes tickets, each with a word of its own. What text has is for all of them.
-static void propose(const double *number, const uint32_t *tickets, uint32_t count) {
+// propose proposes tickets, each with a word of its own. What text has is for all of them. Each is a team if one wins.
+static void propose(const double *number, const uint32_t *tickets, uint32_t count, int wins) {
 	mm_propose(0);
-	mm_team(tickets, count);
+	if (!wins) mm_team(tickets, count);
+	for (uint32_t i = 0; wins && i < count; i++) {
+		mm_team(tickets + i, 1);
+		mm_set(MM_TEAM_NAME, i, (mm_text){0}, (mm_text){&"01"[i], 1});
+	}
 	mm_set(MM_MATCH_PROPERTIES, 0, (mm_text){0}, taken());
 	for (uint32_t i = 0; i < count; i++) {
 		text.size = 0;
@@ -89,7 +93,7 @@ static void fill(const mm_request *r, const double *number) {
 		made(r, number, tickets, count);
 		add_string(",\"backfill\":\""), add(mm_value(r, MM_BACKFILL_CONNECTION, (mm_text){0}, game));
 		add_string("\",\"version\":"), add_number(r->backfill_version[game]), add_string("}");
-		propose(number, tickets, count);
+		propose(number, tickets, count, 0);
 		mm_set(MM_BACKFILL_UPDATE, game, (mm_text){0}, (mm_text){0});
 		mm_set_number(MM_BACKFILL_SET_ATTRIBUTE, "free", room[game] - count);
 	}
@@ -107,7 +111,7 @@ const char *mm_match(const mm_request *r) {
 		uint32_t pair[] = {i, i + 1};
 		made(r, number, pair, 2);
 		add_string("}");
-		propose(number, pair, 2);
+		propose(number, pair, 2, hosted);
 		if (!hosted) { // a place that no other match has
 			text.size = 0;
 			add_string("free-"), add_number(r->now), add_string("-"), add_number(number[i]), add_string("-"), add_number(number[i + 1]);

@@ -231,7 +231,10 @@ class Matchmaker {
   /** What is wrong with the options; nothing is sent then. */
   const Error& error() const;
 
-  /** Goes on with everything, and calls callbacks. It waits for the network for so many milliseconds at most. */
+  /**
+   * Goes on with everything, and calls callbacks. It waits for the network for so many milliseconds at most. Within a
+   * callback it does nothing.
+   */
   void pump(int wait = 0);
 
   /** Searches a match. What goes wrong is the search's end. */
