@@ -9,9 +9,9 @@ import (
 // Settings of the Backfill API.
 type Settings struct {
 	ApprovalRate  float64       `help:"How many times a second one server may approve in the long run; 0 means no limit. Once is enough." default:"20" bounds:"0..1000000" group:"backfill"`
-	ApprovalBurst int           `help:"How many times one server may approve at once." default:"100" bounds:"1.." group:"backfill"`
+	ApprovalBurst int           `help:"How many times one server may approve at once." default:"100" bounds:"1.." rate:"approval-rate" group:"backfill"`
 	RequestRate   float64       `help:"How many requests of the deprecated first generation a project may make a second, each a run of a function; 0 means no limit." name:"backfill-rate" default:"50" bounds:"0..1000000" group:"backfill"`
-	RequestBurst  int           `help:"How many such requests a project may make at once." name:"backfill-burst" default:"200" bounds:"1.." group:"backfill"`
+	RequestBurst  int           `help:"How many such requests a project may make at once." name:"backfill-burst" default:"200" bounds:"1.." rate:"backfill-rate" group:"backfill"`
 	RequestTime   time.Duration `help:"How long the run of a function for such a request may take." name:"backfill-time" default:"5s" bounds:">0" group:"backfill"`
 	Cores         float64       `help:"How much processor time the runs for such requests of a project may take, in seconds each second, in all processes together; 0 means no limit." name:"backfill-cores" default:"0.5" bounds:"0..1000000" group:"backfill"`
 	Sunset        time.Time     `help:"Day from which on requests of the deprecated first generation may no longer be answered, which their answers announce." name:"backfill-sunset" format:"2006-01-02" placeholder:"YYYY-MM-DD" group:"backfill"`

@@ -11,6 +11,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"matchmaker.dev/services/internal/platform/catalog"
+	flags "matchmaker.dev/services/internal/platform/settings"
+	"matchmaker.dev/services/internal/platform/settings/settingstest"
 )
 
 // nodes are all commands that the help lists, the program itself first, by their command lines.
@@ -163,5 +165,38 @@ func TestServicesTakeTheirOwnFlags(t *testing.T) {
 		if strings.Join(got, " ") != want {
 			t.Errorf("--%s is a flag of %q, want %s", flag, got, want)
 		}
+	}
+}
+
+func TestBoundsAreLookedAt(t *testing.T) {
+	c := newCLI()
+	parser, err := kong.New(c, c.options(t.Context(), streams{io.Discard, io.Discard}, func(int) {})...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	settingstest.Bounds(t, parser.Model)
+}
+
+// A rate of 0 means no limit, whatever the burst.
+func TestRatesMayBeUnlimited(t *testing.T) {
+	args := []string{"all", "--issuers", write(t, "[]")}
+	for _, name := range []string{
+		"player", "project", "read", "api", "body", "approval", "backfill", "party", "party-join",
+	} {
+		args = append(args, "--"+name+"-rate", "0", "--"+name+"-burst", "0")
+	}
+	c := newCLI()
+	parser, err := kong.New(c, c.options(t.Context(), streams{io.Discard, io.Discard}, func(int) {})...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := flags.Parse(parser, args); err != nil {
+		t.Error(err)
+	}
+	_, err = flags.Parse(parser, append(args, "--party-rate", "1", "--body-rate", "1"))
+	const want = "--body-burst: must be 0.0625 to 1024 unless --body-rate is 0\n" +
+		"--party-burst: must be 1 or more unless --party-rate is 0"
+	if err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
 	}
 }

@@ -47,12 +47,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return printError(stderr, err, exitFailure)
 	}
-	parsed, err := parser.Parse(args)
+	parsed, err := flags.Parse(parser, args)
 	if exit >= 0 { // --help or --version was answered
 		return exit
-	}
-	if err == nil {
-		err = flags.Bounds(parsed.Flags())
 	}
 	if err != nil {
 		return printError(stderr, err, exitUsage)

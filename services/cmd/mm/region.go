@@ -30,7 +30,7 @@ func (regionList) Run(ctx context.Context, s *session, api developerAPI) error {
 
 type regionMeasure struct {
 	Probes int           `default:"5" help:"How often each region is asked, up to 20." bounds:"1..20"`
-	Wait   time.Duration `default:"1s" help:"How long an answer may take, up to 2s." bounds:"1ms..2s"`
+	Wait   time.Duration `default:"1s" help:"How long an answer may take, up to 2s." bounds:">0..2s"`
 	HTTP   bool          `name:"http" help:"Measure by HTTP, as browsers do."`
 }
 

@@ -23,6 +23,8 @@ func TestRegions(t *testing.T) {
 	shell.on(service, "party", "join", "CODE", "--player", "ada", "--measure").expect(1, "", none)
 	shell.on(service, "ticket", "create", "--for", "ada", "--measure").expect(2, "", "mm: --measure is for a player's own")
 	shell.on(service, "region", "measure", "--probes", "21").expect(2, "", "--probes: must be 1 to 20")
+	shell.on(service, "region", "measure", "--wait", "0s").expect(2, "", "--wait: must be more than 0, up to 2s")
+	shell.on(service, "region", "measure", "--wait", "500us").expect(1, "", none)
 
 	conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {

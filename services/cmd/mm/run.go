@@ -59,20 +59,14 @@ func run(ctx context.Context, args []string, console console) int {
 	if code, done := console.complete(ctx, parser); done {
 		return code
 	}
-	command, err := parser.Parse(args)
+	command, err := settings.Parse(parser, args)
 	if helped {
 		return exitSuccess
 	}
-	if err == nil {
-		err = settings.Bounds(command.Flags())
-	}
-	parse, wrong := errors.AsType[*kong.ParseError](err)
-	if wrong {
-		command = parse.Context
-	}
 	values, empty := readGiven(command)
 	if err = cmp.Or(empty, err); err != nil {
-		console.message(fmt.Sprintf("%s (see %s --help)", oneLine(err.Error()), commandPath(command)))
+		text := oneLine(strings.ReplaceAll(err.Error(), "\n", "; "))
+		console.message(fmt.Sprintf("%s (see %s --help)", text, commandPath(command)))
 		return exitUsage
 	}
 	s, err := newSession(line.commonFlags, console)

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"matchmaker.dev/services/internal/platform/settings/settingstest"
 )
 
 func unset(t *testing.T, name string) {
@@ -45,8 +47,9 @@ func TestWrongCommandLinesExitWith2AndOneLine(t *testing.T) {
 		"ticket create --property k":        "is neither NAME=TEXT nor NAME=@FILE",
 		"ticket create --player p --attribute a=1 --attribute a=2": "--attribute a is given twice",
 		"ticket create --player p --property a=1 --property a=2":   "--property a is given twice",
-		"token player":                                                 "(see mm token player --help)",
-		"token server --ttl 1ms":                                       "mm: --ttl: must be 1s or more (see mm token server",
+		"token player":           "(see mm token player --help)",
+		"token server --ttl 1ms": "mm: --ttl: must be 1s or more (see mm token server",
+		"function log duel --lines --follow --seconds 0":               "with --follow; --seconds: must be 1",
 		"function log duel --seconds 0":                                "mm: --seconds: must be 1 or more",
 		"config put ranked":                                            "(see mm config put --help)",
 		"version --output xml":                                         "--output must be one of",
@@ -199,4 +202,12 @@ func TestOutputCannotControlTheTerminal(t *testing.T) {
 	if got := printable("a\tb\nc\r", "\n\t"); got != "a\tb\nc " {
 		t.Errorf("got %q", got)
 	}
+}
+
+func TestBoundsAreLookedAt(t *testing.T) {
+	parser, err := newParser(&commandLine{}, console{out: io.Discard, err: io.Discard}, func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	settingstest.Bounds(t, parser.Model)
 }

@@ -185,8 +185,6 @@ func (t *top) showUnserved(queues []client.Queue) {
 // allowUnknown returns what was read of tickets that wait. Where that is unknown, it is empty and t says why.
 func allowUnknown[T any](read *T, err error, t *top) (*T, error) {
 	switch client.Status(err) {
-	case http.StatusNotFound: // the config was deleted since
-		return new(T), nil
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		t.Partial = "waiting tickets are not known: no function runs, or they were listed too often"
 		return new(T), nil
@@ -198,6 +196,9 @@ func allowUnknown[T any](read *T, err error, t *top) (*T, error) {
 func waitingIn(ctx context.Context, api *client.Client, q client.WaitingQuery, t *top) (*topPool, error) {
 	q.Limit = 1
 	page, err := api.GetWaitingTickets(ctx, q)
+	if client.IsNotFound(err) { // the config was deleted since
+		return &topPool{}, nil
+	}
 	if page, err = allowUnknown(page, err, t); err != nil {
 		return nil, err
 	}

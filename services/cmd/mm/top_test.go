@@ -2,6 +2,10 @@ package main
 
 import (
 	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -26,6 +30,31 @@ func TestTopShowsTheProject(t *testing.T) {
 	}
 	shell.on(service, "top", "--once", "-o", "json").expect(0, `"waiting":3,"configs":[{"config":"ranked",`, "")
 	shell.run("top", "--interval", "1ms").expect(2, "", "--interval: must be 1s or more")
+}
+
+// Of a config that was deleted meanwhile no ticket waits. How many wait at a service without queues is not known.
+func TestTopWithoutWhatItAsksFor(t *testing.T) {
+	shell, service := newShell(t), newService(t)
+	service.configs["ranked"] = `{"matchmaking":{"targetFunction":{"name":"duel"}}}`
+	base, err := url.Parse(service.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for missing, code := range map[string]int{"/tickets/waiting": 0, "/queues": 1} {
+		proxy := httputil.NewSingleHostReverseProxy(base)
+		gateway := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasSuffix(r.URL.Path, missing) {
+				http.NotFound(w, r)
+				return
+			}
+			proxy.ServeHTTP(w, r)
+		}))
+		got := shell.run("top", "--once", "--url", gateway.URL, "--data", shell.data)
+		gateway.Close()
+		if got.code != code || strings.Contains(got.out, "3 tickets wait") != (code == 0) || (got.err == "") != (code == 0) {
+			t.Errorf("without %s: %+v", missing, got)
+		}
+	}
 }
 
 func TestTopGoesOnUntilItIsInterrupted(t *testing.T) {

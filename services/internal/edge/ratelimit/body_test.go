@@ -103,7 +103,7 @@ func TestSettingsOfBodies(t *testing.T) {
 	}{
 		{"--body-rate", -1, 32}, {"--body-rate", 1e9, 32}, {"--body-burst", 8, 0},
 		{"--body-burst", 8, 0.01}, // no largest body fits into it
-		{"", 0, 32}, {"", 0.5, 0.0625}, {"", 8, 32},
+		{"", 0, 32}, {"", 0, 0}, {"", 0, 0.01}, {"--body-burst", 0, -1}, {"", 0.5, 0.0625}, {"", 8, 32},
 	} {
 		s := settings.Default[ratelimit.Settings]()
 		s.BodyRate, s.BodyBurst = tt.rate, tt.burst
