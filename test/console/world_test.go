@@ -35,7 +35,7 @@ type world struct {
 	studio, lobby *client.Client
 	random        *rand.Rand
 	elder         string // a ticket that waits
-	ranks         report.Ranks
+	divider       report.Divider
 }
 
 func must(t *testing.T, err error) {
@@ -139,7 +139,7 @@ func (w *world) match(slot int64, crowd float64, last int64) *report.Match {
 	}
 	m.Values = []report.Value{{Kind: report.Spread, Name: "skill", Value: scarce * math.Abs(w.random.NormFloat64()) * 70},
 		{Kind: report.Gap, Name: "skill", Value: scarce * math.Abs(w.random.NormFloat64()) * 35}}
-	w.ranks.Divide(m, "skill", skills)
+	w.divider.Divide(m, "skill", skills)
 	return m
 }
 

@@ -688,8 +688,9 @@ type WaitingTicket struct {
 	Owner   string   `json:"owner"`
 	Players []string `json:"players"`
 	Queues  []string `json:"queues,omitzero"`
-	// To which its players have the least latency on average, of those to which each of them has one: by the
-	// properties that beacons prove, or else by the property `latency`. Absent if none is known.
+	// To which its players have the least latency on average, of those to which each of them has one: by the property
+	// or the attributes that beacons prove, or without such a rule by the property `latency`. Absent if none is known,
+	// and from properties for developers who see no properties.
 	Region     string             `json:"region,omitzero"`
 	Attributes map[string]float64 `json:"attributes"`
 }
@@ -1020,7 +1021,8 @@ type MatchReportRow struct {
 	// How many players the ticket has, and of a match, its largest party; 6 is 6 or more. Absent if it is not known.
 	Party int `json:"party,omitzero"`
 	// In which tenth of the latest 512 tickets of the queue with a match the ticket is, by the first attribute of the
-	// config's `report`; 10 has the greatest values. A match counts in each decile of its tickets.
+	// config's `report`; 10 has the greatest values. Tickets whose value several tenths have are in the middle one. A
+	// match counts in each decile of its tickets, with `wait`, and `value`, `spread` and `gap` of that attribute.
 	Decile int `json:"decile,omitzero"`
 	// When the slot began in which they were made.
 	Slot     string         `json:"slot,omitzero"`
