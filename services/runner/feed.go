@@ -26,6 +26,7 @@ type feed struct {
 	mu       sync.Mutex
 	complete bool // the snapshot was read
 	position uint64
+	readings int           // how often it was read anew
 	wanted   uint64        // the greatest position that a run asked for
 	moved    chan struct{} // closed when the position changes; nil when no run waits
 	stale    bool          // the indexes are to be read anew: changes are ignored until Reset
@@ -137,6 +138,9 @@ func (f *feed) setPosition(complete bool, position uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.complete, f.position = complete && !f.stale, position
+	if !complete {
+		f.readings++
+	}
 	if complete && position < f.wanted { // a run asked while the snapshot was read
 		f.wake.Notify()
 	}
@@ -146,11 +150,26 @@ func (f *feed) setPosition(complete bool, position uint64) {
 	}
 }
 
-// reached is the position that the index has, 0 while it is read.
-func (f *feed) reached() uint64 {
+// reached is the position that the index has, 0 while it is read, and how often that began.
+func (f *feed) reached() (position uint64, readings int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.position
+	if !f.complete {
+		return 0, f.readings
+	}
+	return f.position, f.readings
+}
+
+// seen is called before a run looks at the index. It returns what tells afterwards up to where the run saw the feed: 0
+// if the index was read meanwhile.
+func (f *feed) seen() func() uint64 {
+	position, before := f.reached()
+	return func() uint64 {
+		if _, readings := f.reached(); readings != before {
+			return 0
+		}
+		return position
+	}
 }
 
 // lag returns how many changes that a run asked for are not in the index yet.

@@ -8,7 +8,8 @@ import (
 )
 
 // AppendMark appends what the runs of an idle segment depend on from now on: two segments of the same config that have
-// the same mark go on in the same way, if their budgets have the same mark.
+// the same mark go on in the same way, if their budgets have the same mark. What they saw only says which late pokes
+// start no run.
 func (s *Segment) AppendMark(to []byte, now time.Time) []byte {
 	for _, at := range []time.Time{s.started, s.paced, s.delayed} {
 		to = appendTime(to, at)
