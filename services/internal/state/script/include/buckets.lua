@@ -1,16 +1,14 @@
 -- Functions of ticket_create.lua for the buckets of a project and of its players. All buckets are read before the first
 -- ticket and written after the last: calls for each ticket would take a third of the time that storing it takes.
 --
--- The buckets are in two hashes, which take turns. A period is as long as a player's bucket takes to fill at least, so
--- at the start of a period all buckets in its hash are full, and are deleted at once. Both hashes are read, since
--- Redis's clock may jump back when another server takes over. A hash has when its period began, and the project's
--- bucket, in fields that are no player's. A project's bucket that takes longer to fill is in rates. They use time and
--- rate.
+-- The buckets are in two hashes, which take turns of at least the time in which a player's bucket fills: when a turn
+-- begins, all buckets in its hash are full, and are deleted at once. Both hashes are read, since Redis's clock may jump
+-- back when another server takes over. A hash has when its turn began, and the project's bucket, in fields that are no
+-- player's. A project's bucket that takes longer to fill is in rates. They use time and rate.
 -- Reads: rates, players_0, players_1, player_interval, player_burst, project_interval, project_burst
 local per_player, player_most = tonumber(player_interval), tonumber(player_burst)
 local per_project, project_most = tonumber(project_interval), tonumber(project_burst)
-local PERIOD, PROJECT = '\nperiod', '\nproject'
-local turn = math.max(player_most, 1e7)
+local PERIOD, PROJECT, turn = '\nperiod', '\nproject', math.max(player_most, 1e7)
 local project_full, full, charged, players, begun, begins, ends = 0, {}, {}, nil, nil, nil, nil
 
 -- read_buckets reads the buckets of these tickets.
@@ -33,9 +31,8 @@ local function read_buckets(tickets, now)
       want(name)
     end
   end
-  if project_most > turn then
-    project_full = bounded(tonumber(redis.call('HGET', rates, 'project') or 0), now, per_project, project_most)
-  end
+  local kept = project_most > turn and redis.call('HGET', rates, 'project') or 0
+  project_full = bounded(tonumber(kept), now, per_project, project_most)
   for turns, hash in ipairs({players, before}) do
     local stored = redis.call('HMGET', hash, unpack(wanted))
     if stored[1] and tonumber(stored[1]) < begins - (turns - 1) * turn then
