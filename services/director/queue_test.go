@@ -122,6 +122,7 @@ func TestPokesOfWhatARunSawStartNoRun(t *testing.T) {
 	w := newWorld(t)
 	w.lives(t.Context(), "r")
 	const saw = 50
+	seen := uint64(saw)
 	for range 2 * saw { // the feed goes further than all pokes
 		if err := w.store.Creator(nil).Create(t.Context(), project, &pb.Ticket{Id: w.next(), Owner: "ada", Created: 1}); err != nil {
 			t.Fatal(err)
@@ -153,7 +154,7 @@ func TestPokesOfWhatARunSawStartNoRun(t *testing.T) {
 		select {
 		case answer := <-runs:
 			_ = answer(&pb.RunPart{Runner: "r"})
-			return func() { _ = answer(&pb.RunPart{Last: true, Position: saw}) }
+			return func() { _ = answer(&pb.RunPart{Last: true, Position: seen}) }
 		case <-time.After(patience):
 			t.Fatal("no run starts:", what)
 		}
@@ -194,4 +195,10 @@ func TestPokesOfWhatARunSawStartNoRun(t *testing.T) {
 		}
 	}
 	end()
+	seen = 1 << 40 // before Redis lost changes
+	poke(seen)
+	end = run("a position that Redis does not have any more")
+	w.until("the director notices", func() bool { return w.says("the state store lost changes") })
+	end()
+	run("the feed is read from a lower position")()
 }

@@ -31,8 +31,7 @@ local function read_buckets(tickets, now)
       want(name)
     end
   end
-  local kept = project_most > turn and redis.call('HGET', rates, 'project') or 0
-  project_full = bounded(tonumber(kept), now, per_project, project_most)
+  project_full = tonumber(project_most > turn and redis.call('HGET', rates, 'project') or 0)
   for turns, hash in ipairs({players, before}) do
     local stored = redis.call('HMGET', hash, unpack(wanted))
     if stored[1] and tonumber(stored[1]) < begins - (turns - 1) * turn then
@@ -42,7 +41,7 @@ local function read_buckets(tickets, now)
     if hash == players then
       begun = stored[1]
     end
-    project_full = math.max(project_full, bounded(tonumber(stored[2] or 0), now, per_project, project_most))
+    project_full = bounded(math.max(project_full, tonumber(stored[2] or 0)), now, per_project, project_most)
     for i = 3, #wanted do
       local name = wanted[i]
       full[name] = math.max(full[name], bounded(tonumber(stored[i] or 0), now, per_player, player_most))
