@@ -124,7 +124,8 @@ func TestPokesOfWhatARunSawStartNoRun(t *testing.T) {
 	const saw = 50
 	seen := uint64(saw)
 	for range 2 * saw { // the feed goes further than all pokes
-		if err := w.store.Creator(nil).Create(t.Context(), project, &pb.Ticket{Id: w.next(), Owner: "ada", Created: 1}); err != nil {
+		one := &pb.Ticket{Id: w.next(), Owner: "ada", Created: 1}
+		if err := w.store.Creator(nil).Create(t.Context(), project, one); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -26,7 +26,7 @@ func TestNothingIsSeenOfAnIndexThatIsRead(t *testing.T) {
 		if test.before != nil {
 			test.before()
 		}
-		seen := f.seen()
+		seen := f.startLook()
 		if test.during != nil {
 			test.during()
 		}

@@ -144,7 +144,7 @@ func (f *function) enqueue(ctx context.Context, r *run) (queued bool, err error)
 	if err := f.feed.wait(ctx, r.Request.GetPosition()); err != nil {
 		return false, err
 	}
-	r.indexed, r.seen = time.Now(), f.feed.seen()
+	r.indexed, r.seen = time.Now(), f.feed.startLook()
 	f.env.metrics.feedWait.Record(ctx, r.indexed.Sub(r.Began).Seconds())
 	if r.Index.Len() == 0 && !r.Request.GetCheck() {
 		return false, nil

@@ -263,7 +263,7 @@ func TestInstanceNamesFitIntoALabel(t *testing.T) {
 	}
 }
 
-// A run answers a position before the first ticket that it did not see, also when that came while its function computed.
+// A run answers a position before the first ticket that it did not see, also if that came while its function computed.
 func TestRunsAnswerWhatTheySaw(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "guest", w.guest)

@@ -210,7 +210,7 @@ func (s *slot) invoke(entry *gate.Run[*run], worker *gate.Worker[*run], instance
 	r.Answer = s.sign(r)
 	s.log.config = r.Request.GetConfig()
 	trial := s.f.try(s.v.spec, r)
-	r.seen = s.f.feed.seen()
+	r.seen = s.f.feed.startLook()
 	last, err := invoker.Invoke(r.life, &r.Run, instance, s.needs)
 	if s.session != nil {
 		env.metrics.kept.Record(s.f.life, int64(s.session.Tickets()), s.f.labels.function)
