@@ -149,9 +149,9 @@ func (f *feed) setPosition(complete bool, position uint64) {
 	}
 }
 
-// startLook is called before a run looks at the index. It returns what tells afterwards up to where the run saw the feed: 0
-// if the index was read meanwhile.
-func (f *feed) startLook() func() uint64 {
+// startLook is called before a run looks at the index. seen tells afterwards up to where the run saw the feed: 0 if the
+// index was read meanwhile.
+func (f *feed) startLook() (seen func() uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	position, readings := f.position, f.readings
