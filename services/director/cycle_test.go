@@ -75,6 +75,29 @@ func TestSlowFunctionDelaysNobody(t *testing.T) {
 	w.results(w.create(2)...)
 }
 
+// The tickets that lost proposals leave over are proposed again, although nothing happens to them.
+func TestWhatLostProposalsLeaveIsProposedAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.runner("r", map[string]function{"c": func(r *pb.RunRequest, tickets []string, part func(...*pb.Proposal)) error {
+		if len(tickets) < 4 {
+			return pairs(r, tickets, part)
+		}
+		best := of("best", tickets[:2]...)
+		best.Score = 1
+		part(best, of("lost", tickets[0], tickets[2]), of("lost", tickets[1], tickets[3]))
+		return nil
+	}})
+	tickets := w.create(4)
+	w.put(project, "c", nil)
+	patient := times()
+	patient.MaxInterval = time.Hour
+	w.director("a", patient)
+	if got := w.results(tickets...); got[tickets[0]].GetConnection() != "best" || got[tickets[3]].GetConnection() != "c" {
+		t.Errorf("the results are %v", got)
+	}
+}
+
 // Several configs may propose one ticket. Proposals of runs that started together are compared. When one proposal gets
 // the ticket, the ticket is withdrawn from all others.
 // Promise 2.

@@ -78,43 +78,35 @@ func (i *inbox) poke(p *pb.Poke) {
 	if p.GetUnasked() != "" { // it is for runners
 		return
 	}
-	i.mu.Lock()
-	i.news.poked = true
-	switch beside := p.GetFunctions() || p.GetServers() || p.GetAnswered(); {
-	case p.GetPosition() > 0 && !beside:
-		i.news.touch(p.GetPosition(), p.GetQueues())
-	case !p.GetConfigs() || beside:
-		i.news.touch(math.MaxUint64, p.GetQueues()) // whatever a run saw
-	}
-	i.news.configs = i.news.configs || p.GetConfigs()
-	i.news.functions = i.news.functions || p.GetFunctions()
-	i.news.servers = i.news.servers || p.GetServers()
-	i.news.answered = i.news.answered || p.GetAnswered()
-	i.news.position = max(i.news.position, p.GetPosition())
-	i.mu.Unlock()
-	i.signal.Notify()
+	i.change(func() {
+		i.news.poked = true
+		switch beside := p.GetFunctions() || p.GetServers() || p.GetAnswered(); {
+		case p.GetPosition() > 0 && !beside:
+			i.news.touch(p.GetPosition(), p.GetQueues())
+		case !p.GetConfigs() || beside:
+			i.news.touch(math.MaxUint64, p.GetQueues()) // whatever a run saw
+		}
+		i.news.configs = i.news.configs || p.GetConfigs()
+		i.news.functions = i.news.functions || p.GetFunctions()
+		i.news.servers = i.news.servers || p.GetServers()
+		i.news.answered = i.news.answered || p.GetAnswered()
+		i.news.position = max(i.news.position, p.GetPosition())
+	})
 }
 
 // rouse adds a change without a poke.
-func (i *inbox) rouse() {
-	i.mu.Lock()
-	i.news.poked, i.news.roused = true, true
-	i.mu.Unlock()
-	i.signal.Notify()
-}
+func (i *inbox) rouse() { i.change(func() { i.news.poked, i.news.roused = true, true }) }
 
 // add adds a part of an answer.
-func (i *inbox) add(p part) {
-	i.mu.Lock()
-	i.news.parts = append(i.news.parts, p)
-	i.mu.Unlock()
-	i.signal.Notify()
-}
+func (i *inbox) add(p part) { i.change(func() { i.news.parts = append(i.news.parts, p) }) }
 
 // startRetiring makes the loop end once nothing is under way.
-func (i *inbox) startRetiring() {
+func (i *inbox) startRetiring() { i.change(func() { i.retire = true }) }
+
+// change changes the inbox, and wakes the loop.
+func (i *inbox) change(do func()) {
 	i.mu.Lock()
-	i.retire = true
+	do()
 	i.mu.Unlock()
 	i.signal.Notify()
 }

@@ -214,6 +214,9 @@ func (l *leader) maintain(ctx context.Context, now time.Time) {
 	// A Redis that came back with fewer changes has a lower position. No runner would ever reach the old one.
 	if found.Position < l.position {
 		l.log.ErrorContext(ctx, "the state store lost changes", "position", l.position, "now", found.Position)
+		for s := range l.all() {
+			s.Touch() // whatever runs saw before
+		}
 	}
 	l.position = max(found.Position, found.expired)
 	if l.maintenance.empty {

@@ -44,9 +44,17 @@ func TestTicketsWakeTheConfigsOfTheirQueues(t *testing.T) {
 		}
 		return other.Load() == ran
 	})
+	alone := func() {
+		creator := w.store.Creator(func(ctx context.Context, project string, position uint64, _ ...string) {
+			w.bus.Poke(ctx, project, &pb.Poke{Position: position})
+		})
+		if err := creator.Create(t.Context(), project, &pb.Ticket{Id: w.next(), Owner: "ada", Created: 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for name, wake := range map[string]func(){
 		"a ticket of both queues":              func() { create("busy", "other") },
-		"a poke of a service of before":        func() { w.poke(project, &pb.Poke{Position: 1}) },
+		"a poke of a service of before":        alone,
 		"tickets of more queues than are told": func() { create(many("other", 20)...) },
 	} {
 		ran := other.Load()
@@ -106,4 +114,92 @@ func TestProposalsWaitForTheirRivals(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A change that a run saw starts no other run, whenever its poke comes; what is beside the feed always does.
+func TestPokesOfWhatARunSawStartNoRun(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.lives(t.Context(), "r")
+	const saw = 50
+	seen := uint64(saw)
+	for range 2 * saw { // the feed goes further than all pokes
+		one := &pb.Ticket{Id: w.next(), Owner: "ada", Created: 1}
+		if err := w.store.Creator(nil).Create(t.Context(), project, one); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var at atomic.Uint64 // beyond what any run of the other config saw
+	at.Store(saw)
+	runs, fences := make(chan bus.SendPart, 100), make(chan struct{}, 100)
+	for function, serve := range map[string]func(context.Context, *pb.RunRequest, bus.SendPart){
+		"c": func(_ context.Context, _ *pb.RunRequest, answer bus.SendPart) { runs <- answer },
+		"fence": func(_ context.Context, _ *pb.RunRequest, answer bus.SendPart) {
+			_ = answer(&pb.RunPart{Last: true})
+			fences <- struct{}{}
+		},
+	} {
+		sub, err := w.bus.ServeRuns("r", project, function, serve)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { sub.Stop() })
+		w.put(project, function, &pb.Config{Queue: function})
+	}
+	patient := times()
+	patient.MaxInterval, patient.Run, patient.Cores = time.Hour, time.Hour, 0
+	w.director("a", patient)
+	poke := func(position uint64) { w.poke(project, &pb.Poke{Position: position, Queues: []string{"c"}}) }
+	run := func(what string) (end func()) {
+		t.Helper()
+		select {
+		case answer := <-runs:
+			_ = answer(&pb.RunPart{Runner: "r"})
+			return func() { _ = answer(&pb.RunPart{Last: true, Position: seen}) }
+		case <-time.After(patience):
+			t.Fatal("no run starts:", what)
+		}
+		return nil
+	}
+	settled := func(what string) { // what was poked before is dealt with
+		t.Helper()
+		for range 3 {
+			w.poke(project, &pb.Poke{Position: at.Add(1), Queues: []string{"fence"}})
+			select {
+			case <-fences:
+			case <-time.After(patience):
+				t.Fatal("the other config does not run")
+			}
+		}
+		if len(runs) > 0 {
+			t.Fatal("another run starts:", what)
+		}
+	}
+	<-fences
+	end := run("the first one")
+	poke(saw)
+	settled("during the run")
+	end()
+	settled("the run saw it")
+	poke(saw)
+	settled("after the run")
+	poke(saw + 1)
+	end = run("a change that the last one did not see")
+	for what, p := range map[string]*pb.Poke{"anything": {}, "an answer": {Answered: true, Position: 1},
+		"servers": {Servers: true, Position: 1}} {
+		w.poke(project, p)
+		settled("before the run ended")
+		end()
+		end = run(what)
+		for len(fences) > 0 { // a poke of all queues
+			<-fences
+		}
+	}
+	end()
+	seen = 1 << 40 // before Redis lost changes
+	poke(seen)
+	end = run("a position that Redis does not have any more")
+	w.until("the director notices", func() bool { return w.says("the state store lost changes") })
+	end()
+	run("the feed is read from a lower position")()
 }

@@ -68,13 +68,15 @@ func (w *world) paired(ids ...string) {
 	}
 }
 
-// play runs all that a hosted match needs.
+// play runs all that a hosted match needs. Runs start only when something happens.
 func (w *world) play() {
 	w.Helper()
 	w.runner("r", map[string]function{"f": pairs})
 	w.put(project, "c", hosted("f"))
 	w.allocator()
-	w.director("a", times())
+	patient := times()
+	patient.MaxInterval = time.Hour
+	w.director("a", patient)
 	w.paired(w.create(2)...)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -117,11 +118,16 @@ func (s *settler) end(ctx context.Context, again []*proposal) {
 	}
 }
 
-// touchLosers lets the configs of an evaluation run again if matches of other queues may have taken their tickets: no
-// ticket may come to their queues for what is left.
+// touchLosers lets the segments run again whose proposals lost tickets to a match: nothing else may happen for those
+// that are left. Where nothing was matched, they would propose the same again.
 func (s *settler) touchLosers() {
-	if s.crossing > 0 {
-		for _, p := range s.evaluation.candidates {
+	e, selected := s.evaluation, map[*proposal]bool{}
+	matched := slices.ContainsFunc(e.claims, func(c *state.Claim) bool { return c.Refusal == "" })
+	for _, p := range e.selected {
+		selected[p] = true
+	}
+	for _, p := range e.candidates {
+		if !selected[p] && (matched || s.matched.has(p)) {
 			p.Origin.Touch()
 		}
 	}

@@ -372,7 +372,7 @@ func (w *world) living(life context.Context, name string, functions map[string]f
 	for id, f := range functions {
 		sub, err := b.ServeRuns(name, project, id, func(_ context.Context, r *pb.RunRequest, answer bus.SendPart) {
 			running.Go(func() {
-				last := &pb.RunPart{Last: true}
+				last := &pb.RunPart{Last: true, Position: r.GetPosition()}
 				part := func(p ...*pb.Proposal) { _ = answer(&pb.RunPart{Proposals: p}) }
 				if err := f(r, x.at(ctx, r.GetPosition()), part); err != nil {
 					last.Error = err.Error()

@@ -84,8 +84,9 @@ func rate(basis *state.ResultBasis, next *pb.MatchResult) (_ []state.Rated, odds
 	for _, c := range basis.Result.GetChanges() {
 		earlier[[2]string{c.GetPlayer(), c.GetRating()}] = c
 	}
+	played := slices.DeleteFunc(slices.Clone(next.GetTeams()), isEmpty)
 	for _, rule := range state.RatingsFor(basis.Settings, basis.GetQueue()) {
-		if len(next.GetTeams()) < 2 || slices.ContainsFunc(next.GetTeams(), isEmpty) {
+		if len(played) < 2 {
 			break
 		}
 		model, err := rating.New(state.RatingModel(rule))
@@ -93,7 +94,7 @@ func rate(basis *state.ResultBasis, next *pb.MatchResult) (_ []state.Rated, odds
 			return nil, nil, err
 		}
 		judged := true
-		teams := teamsOf(next.GetTeams(), func(player string) rating.Rating {
+		teams := teamsOf(played, func(player string) rating.Rating {
 			if c := earlier[[2]string{player, rule.GetName()}]; c != nil {
 				return rating.Rating{Mean: c.GetMeanBefore(), Deviation: c.GetDeviationBefore(),
 					Volatility: c.GetVolatilityBefore()}
@@ -116,7 +117,7 @@ func rate(basis *state.ResultBasis, next *pb.MatchResult) (_ []state.Rated, odds
 				season = c.GetSeason()
 			}
 		}
-		for i, t := range next.GetTeams() {
+		for i, t := range played {
 			for j, p := range t.GetPlayers() {
 				of := players[p.GetId()]
 				if of == nil { // an erased player

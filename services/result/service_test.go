@@ -100,7 +100,7 @@ func (w *world) play(teams ...string) string {
 	for i, names := range teams {
 		players := strings.Fields(names)
 		if len(players) == 0 {
-			c.Match.Proposal.Teams = append(c.Match.Proposal.Teams, &pb.Team{Name: []string{"red", "blue"}[i]})
+			c.Match.Proposal.Teams = append(c.Match.Proposal.Teams, &pb.Team{Name: []string{"red", "blue", "gold"}[i]})
 			continue
 		}
 		w.n++
@@ -115,7 +115,7 @@ func (w *world) play(teams ...string) string {
 		c.Assignments = append(c.Assignments, &pb.Assignment{Connection: "host:1"})
 		c.Match.Proposal.Connection = "host:1"
 		c.Match.Proposal.Teams = append(c.Match.Proposal.Teams,
-			&pb.Team{Name: []string{"red", "blue"}[i], Tickets: []string{ticket.GetId()}})
+			&pb.Team{Name: []string{"red", "blue", "gold"}[i], Tickets: []string{ticket.GetId()}})
 	}
 	terms := state.ClaimOptions{Epoch: epoch, Claim: time.Minute, Readable: time.Minute}
 	_, err = w.store.Claim(w.Context(), "demo", terms,
@@ -240,6 +240,32 @@ func TestATeamThatNoPlayerIsIn(t *testing.T) {
 			`{"teams":[{"name":"red","rank":1`+players+`},{"name":"blue","rank":2}]}`, &r)
 		if len(r.Teams) != 2 || len(r.Teams[0].Players) != 1 || len(r.Teams[1].Players) != 0 || r.Teams[1].Name != "blue" {
 			t.Errorf("the result is %+v", r)
+		}
+	}
+}
+
+// A team that nobody played in is not rated; the others are, if there are two.
+func TestTeamsWithPlayersAreRated(t *testing.T) {
+	w := start(t)
+	rule := &pb.RatingRule{Name: "skill", Model: rating.PlackettLuce, Mean: 25, Deviation: 25. / 3, Beta: 25. / 6,
+		Tau: 25. / 300, Queues: []string{"ranked"}}
+	must(t, w.store.PutSettings(t.Context(), "demo", &pb.ProjectSettings{Ratings: []*pb.RatingRule{rule}},
+		state.AnyRevision))
+	for _, test := range []struct {
+		blue  string
+		rated int
+	}{{"cy", 3}, {"", 0}} {
+		id := w.play("ada bea", "", test.blue)
+		var r response.MatchResult
+		w.sent(http.MethodPost, w.token(auth.Server, "demo", id), "/matches/"+id+"/result",
+			`{"teams":[{"name":"red","rank":3},{"name":"blue","rank":1},{"name":"gold","rank":2}]}`, &r)
+		if len(r.Teams) != 3 || len(r.Ratings) != test.rated {
+			t.Fatalf("the result is %+v", r)
+		}
+		for _, of := range r.Ratings {
+			if won := of.Mean > rule.GetMean(); won != (of.Player == "cy") {
+				t.Errorf("%+v", of)
+			}
 		}
 	}
 }

@@ -24,8 +24,9 @@ type feed struct {
 	wake      notify.Signal // the feed has entries that are not in the indexes
 
 	mu       sync.Mutex
-	complete bool // the snapshot was read
-	position uint64
+	complete bool          // the snapshot was read
+	position uint64        // 0 while they are read
+	readings int           // how often they were read anew, at least
 	wanted   uint64        // the greatest position that a run asked for
 	moved    chan struct{} // closed when the position changes; nil when no run waits
 	stale    bool          // the indexes are to be read anew: changes are ignored until Reset
@@ -58,7 +59,7 @@ func (f *feed) needOwners() {
 	if !f.index.KeepOwners() || f.again == nil {
 		return
 	}
-	f.stale, f.complete = true, false
+	f.stale, f.complete, f.position = true, false, 0
 	f.again()
 }
 
@@ -136,7 +137,9 @@ func (f *feed) applyBackfill(c *state.Change) {
 func (f *feed) setPosition(complete bool, position uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.complete, f.position = complete && !f.stale, position
+	if f.complete, f.position = complete && !f.stale, position; !f.complete {
+		f.position, f.readings = 0, f.readings+1
+	}
 	if complete && position < f.wanted { // a run asked while the snapshot was read
 		f.wake.Notify()
 	}
@@ -146,11 +149,20 @@ func (f *feed) setPosition(complete bool, position uint64) {
 	}
 }
 
-// reached is the position that the index has, 0 while it is read.
-func (f *feed) reached() uint64 {
+// startLook is called before a run looks at the index. seen tells afterwards up to where the run saw the feed: 0 if the
+// index was read meanwhile.
+func (f *feed) startLook() (seen func() uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.position
+	position, readings := f.position, f.readings
+	return func() uint64 {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.readings != readings {
+			return 0
+		}
+		return position
+	}
 }
 
 // lag returns how many changes that a run asked for are not in the index yet.

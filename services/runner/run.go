@@ -20,7 +20,7 @@ type run struct {
 	life    context.Context // its end kills the instance that has the run
 	done    chan struct{}   // closed by the slot that took the run, after the last part of the answer
 	canary  int64           // see RunPart.canary
-	seen    uint64          // see RunPart.position
+	seen    func() uint64   // see RunPart.position
 
 	// The rest is of trials. compare is what it is compared with. given, failure and tickets are set before done is
 	// closed: whether an instance had the run, its failure, and its tickets.
@@ -130,8 +130,8 @@ func (f *function) handle(ctx context.Context, request *pb.RunRequest, answer bu
 		last.Error = err.Error()
 	} else {
 		outcome, last.Stats = outcomeIdle, &pb.RunStats{Waiting: time.Since(r.Began).Microseconds()}
-		last.Position = r.seen
 		r.Index.View(func(v pool.View) { last.Stats.Population = v.In(request.GetQueue()).Count(request.GetCensus()) })
+		last.Position = r.seen()
 	}
 	f.env.metrics.recordRun(ctx, f.labels, outcome, nil)
 	f.trace(r, outcome, last, err)
@@ -144,7 +144,7 @@ func (f *function) enqueue(ctx context.Context, r *run) (queued bool, err error)
 	if err := f.feed.wait(ctx, r.Request.GetPosition()); err != nil {
 		return false, err
 	}
-	r.indexed, r.seen = time.Now(), f.feed.reached()
+	r.indexed, r.seen = time.Now(), f.feed.startLook()
 	f.env.metrics.feedWait.Record(ctx, r.indexed.Sub(r.Began).Seconds())
 	if r.Index.Len() == 0 && !r.Request.GetCheck() {
 		return false, nil

@@ -262,3 +262,27 @@ func TestInstanceNamesFitIntoALabel(t *testing.T) {
 		t.Error("the log does not name the instance")
 	}
 }
+
+// A run answers a position before the first ticket that it did not see, also if that came while its function computed.
+func TestRunsAnswerWhatTheySaw(t *testing.T) {
+	w := newWorld(t)
+	w.put(project, "guest", w.guest)
+	w.startRunner("runner-1", quickSettings())
+	w.waitServing("guest", 1)
+	positions, saw := []uint64{0}, 0
+	create := func() {
+		w.ticket(1, nil)
+		positions = append(positions, w.position())
+	}
+	create()
+	for rounds := 1; saw != rounds; rounds++ { // until a ticket comes too late
+		parts := w.startRun(&pb.RunRequest{Project: project, Function: "guest", Position: w.position(), Budget: 60_000,
+			Settings: []byte(`{"do":"work"}`)})
+		create()
+		a := w.awaitAnswer(parts)
+		saw = int(a.stats.GetTickets())
+		if a.error != "" || a.position < positions[rounds] || saw < rounds+1 && a.position >= positions[saw+1] {
+			t.Fatalf("%s: a run that saw %d tickets answers %d: their positions are %v", a.error, saw, a.position, positions)
+		}
+	}
+}

@@ -210,12 +210,12 @@ func (s *slot) invoke(entry *gate.Run[*run], worker *gate.Worker[*run], instance
 	r.Answer = s.sign(r)
 	s.log.config = r.Request.GetConfig()
 	trial := s.f.try(s.v.spec, r)
-	r.seen = s.f.feed.reached()
+	r.seen = s.f.feed.startLook()
 	last, err := invoker.Invoke(r.life, &r.Run, instance, s.needs)
 	if s.session != nil {
 		env.metrics.kept.Record(s.f.life, int64(s.session.Tickets()), s.f.labels.function)
 	}
-	last.Seen, last.Position = s.f.runCounts.since(r.Request), r.seen
+	last.Seen, last.Position = s.f.runCounts.since(r.Request), r.seen()
 	outcome := outcomeOf(err)
 	s.record(r, outcome, last.GetStats(), err)
 	charge := time.Duration(last.GetStats().GetCharge()) * time.Microsecond

@@ -51,7 +51,7 @@ type Creator struct {
 
 // Creator returns a Creator. When a group is stored, it calls created, if not nil, with the feed's position and the
 // queues of the tickets, "" for tickets without one; without any, they are in any queues. The callers of Create return
-// after that, unless another group follows at once, with which they are told.
+// after that, unless another group follows at once: then one call tells of both, after the first callers returned.
 func (s *Store) Creator(
 	created func(ctx context.Context, project string, position uint64, queues ...string),
 ) *Creator {
@@ -243,8 +243,12 @@ func (c *Creator) goOn(ctx context.Context, project string, g *group, again []*c
 // write writes a group, and returns the creations to retry.
 func (c *Creator) write(ctx context.Context, project string, g *group, batch []*creation) (again []*creation) {
 	position, verdicts, err := c.store.create(ctx, project, batch)
+	holds := len(g.told) == 0
+	for _, v := range verdicts {
+		holds = holds && v.reason != "older" // what that reads comes before the next group
+	}
 	c.mu.Lock()
-	holds := len(g.told) == 0 && len(g.queue) > 0
+	holds = holds && len(g.queue) > 0
 	c.mu.Unlock()
 	if position > 0 && c.created != nil {
 		g.told, g.position = append(g.told, batch...), position

@@ -798,6 +798,32 @@ func TestRatesAreSharedByAllReplicas(t *testing.T) {
 	})
 }
 
+// However long a project's bucket takes to fill, it is kept, and buckets of players are not kept longer for it.
+func TestProjectsBucketOutlivesThoseOfPlayers(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{Limits: state.Limits{PlayerRate: 10, PlayerBurst: 50, ProjectRate: 1, ProjectBurst: 40}})
+		n := 0
+		creates := func(after time.Duration) error {
+			n++
+			body := ticket(fmt.Sprint("t", n), n)
+			body.Owner = "a"
+			return s.At(epoch0.Add(after)).Creator(nil).Create(t.Context(), project, body)
+		}
+		for range 40 {
+			must(t, creates(0))
+		}
+		kindOf(t, creates(0), problem.Limited)
+		if kept, err := s.RateOf(t.Context(), project, "a"); err != nil || kept > 20*time.Second {
+			t.Errorf("the bucket of a player is kept for %v, %v", kept, err)
+		}
+		const later = 25 * time.Second
+		for range int(later / time.Second) {
+			must(t, creates(later))
+		}
+		kindOf(t, creates(later), problem.Limited)
+	})
+}
+
 // Players' buckets move to another hash now and then. No player gains by it, and full buckets are forgotten.
 func TestPlayersAreForgottenWhenTheirBucketsAreFull(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {

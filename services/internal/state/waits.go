@@ -33,12 +33,12 @@ func (s *Store) Waits(ctx context.Context, project string) (*pb.Waits, error) {
 }
 
 // bodiesAtOnce is how many bodies, each of which a request had, are read in a round trip.
-const bodiesAtOnce = 16
+const bodiesAtOnce = 64
 
-// Bodies reads the bodies of the tickets that exist, by their ids, up to most bytes in all. It leaves out tickets
-// beyond that.
+// Bodies reads the bodies of the tickets that exist, by their ids, up to most bytes in all. It leaves out those
+// that do not fit.
 func (s *Store) Bodies(ctx context.Context, project string, tickets []string, most int) (map[string]*pb.Ticket, error) {
-	k, found, full := keysOf(project), map[string]*pb.Ticket{}, false
+	k, found := keysOf(project), map[string]*pb.Ticket{}
 	for some := range slices.Chunk(tickets, bodiesAtOnce) {
 		bodies, err := forEach(ctx, s.redis, some, func(p redis.Pipeliner, id string) *redis.StringCmd {
 			return p.HGet(ctx, k.ticket(id), "b")
@@ -48,16 +48,13 @@ func (s *Store) Bodies(ctx context.Context, project string, tickets []string, mo
 		}
 		for i, id := range some {
 			body, err := textOf(bodies[i])
-			if full = full || len(body) > most; body != "" && len(body) <= most {
+			if body != "" && len(body) <= most {
 				most -= len(body)
 				found[id], err = parse[pb.Ticket]("ticket "+id, body)
 			}
 			if err != nil {
 				return nil, err
 			}
-		}
-		if full {
-			break
 		}
 	}
 	return found, nil

@@ -79,14 +79,16 @@ func TestRunsSeeChangesOnce(t *testing.T) {
 		during, after func(s *Segment)
 		want          bool
 	}{
-		"nothing":                             {},
-		"during the run":                      {during: func(s *Segment) { s.TouchAt(7) }},
-		"after it":                            {after: func(s *Segment) { s.TouchAt(7) }},
-		"during it, and not seen":             {during: func(s *Segment) { s.TouchAt(8); s.TouchAt(7) }, want: true},
-		"after it, and not seen":              {after: func(s *Segment) { s.TouchAt(8) }, want: true},
-		"beside the feed":                     {during: (*Segment).Touch, want: true},
-		"beside the feed, after it":           {after: (*Segment).Touch, want: true},
-		"a feed that began anew, lower":       {after: func(s *Segment) { s.Saw(0); s.TouchAt(1) }, want: true},
+		"nothing":                   {},
+		"during the run":            {during: func(s *Segment) { s.TouchAt(7) }},
+		"after it":                  {after: func(s *Segment) { s.TouchAt(7) }},
+		"during it, and not seen":   {during: func(s *Segment) { s.TouchAt(8); s.TouchAt(7) }, want: true},
+		"after it, and not seen":    {after: func(s *Segment) { s.TouchAt(8) }, want: true},
+		"beside the feed":           {during: (*Segment).Touch, want: true},
+		"beside the feed, after it": {after: (*Segment).Touch, want: true},
+		"a feed that began anew, lower": {
+			after: func(s *Segment) { s.Start(after(1)); s.TouchAt(1); s.End(OK, 0, after(2)) }, want: true,
+		},
 		"queues in which nothing has changed": {during: func(s *Segment) { s.TouchAt(0) }},
 	} {
 		t.Run(name, func(t *testing.T) {

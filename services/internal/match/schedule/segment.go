@@ -49,8 +49,8 @@ const (
 // Segment is the schedule of one segment of a config's pools. It has at most one run at a time, and the next one starts
 // when all proposals of the last one are settled: an earlier run would only propose the same tickets.
 type Segment struct {
-	// wanted is up to where in the feed the next run should see more than the last one, 0 if nothing happened since that
-	// started. seen is up to where that saw the feed at least.
+	// wanted is the feed position that the next run is to see, 0 if nothing changed since the last start. seen is the
+	// position that the last run saw, 0 until it ended well.
 	wanted, seen uint64
 	// held: no run starts until Hold(false).
 	held bool
@@ -155,7 +155,7 @@ func (s *Segment) Hold(held bool) { s.held = held }
 
 // Start notes that a run starts.
 func (s *Segment) Start(now time.Time) {
-	s.running, s.runner, s.wanted, s.delay = true, "", 0, 0
+	s.running, s.runner, s.wanted, s.seen, s.delay = true, "", 0, 0, 0
 	if !s.delayed.IsZero() {
 		s.delay, s.delayed = now.Sub(s.delayed), time.Time{}
 	}

@@ -5,7 +5,7 @@
 -- Full: refused
 -- Uses: time, change, rate, large, listed, ended, acceptance, pause, buckets, request_keys, admission, player_limit,
 --       encoding, body, standing, rated
--- KEYS: waiting, resolved, claims, settings, party, players_0, players_1, keys_0, keys_1, queues, running,
+-- KEYS: waiting, resolved, claims, settings, party, rates, players_0, players_1, keys_0, keys_1, queues, running,
 --       ratings, rated, then ticket…
 -- ARGV: waiting_limit, results_limit (0 = none), player_interval, player_burst, project_interval, project_burst (in
 --       microseconds, an interval of 0 = no limit), large_size (bytes of a body from which they count), bytes_limit (of

@@ -1,14 +1,14 @@
 -- Functions of ticket_create.lua for the buckets of a project and of its players. All buckets are read before the first
 -- ticket and written after the last: calls for each ticket would take a third of the time that storing it takes.
 --
--- The buckets are in two hashes, which take turns. A period is as long as a bucket takes to fill at least, so at the
--- start of a period all buckets in its hash are full, and are deleted at once. Both hashes are read, since Redis's
--- clock may jump back when another server takes over. A hash has when its period began, and the project's bucket, in
--- fields that are no player's. They use time and rate.
--- Reads: players_0, players_1, player_interval, player_burst, project_interval, project_burst
+-- The buckets are in two hashes, which take turns of at least the time in which a player's bucket fills: when a turn
+-- begins, all buckets in its hash are full, and are deleted at once. Both hashes are read, since Redis's clock may jump
+-- back when another server takes over. A hash has when its turn began, and the project's bucket, in fields that are no
+-- player's. A project's bucket that takes longer to fill is in rates. They use time and rate.
+-- Reads: rates, players_0, players_1, player_interval, player_burst, project_interval, project_burst
 local per_player, player_most = tonumber(player_interval), tonumber(player_burst)
 local per_project, project_most = tonumber(project_interval), tonumber(project_burst)
-local PERIOD, PROJECT = '\nperiod', '\nproject'
+local PERIOD, PROJECT, turn = '\nperiod', '\nproject', math.max(player_most, 1e7)
 local project_full, full, charged, players, begun, begins, ends = 0, {}, {}, nil, nil, nil, nil
 
 -- read_buckets reads the buckets of these tickets.
@@ -16,9 +16,9 @@ local function read_buckets(tickets, now)
   if per_player + per_project == 0 then
     return
   end
-  local period, wanted, before = math.max(player_most, project_most, 1e7), {PERIOD, PROJECT}, nil
-  players, before = in_turn(now, period, players_0, players_1)
-  begins, ends = to_text(now - now % period), to_text((2 * period - now % period) / 1000)
+  local wanted, before = {PERIOD, PROJECT}, nil
+  players, before = in_turn(now, turn, players_0, players_1)
+  begins, ends = to_text(now - now % turn), to_text((2 * turn - now % turn) / 1000)
   local function want(name)
     if not full[name] then
       full[name] = 0
@@ -31,16 +31,17 @@ local function read_buckets(tickets, now)
       want(name)
     end
   end
+  project_full = tonumber(project_most > turn and redis.call('HGET', rates, 'project') or 0)
   for turns, hash in ipairs({players, before}) do
     local stored = redis.call('HMGET', hash, unpack(wanted))
-    if stored[1] and tonumber(stored[1]) < begins - (turns - 1) * period then
+    if stored[1] and tonumber(stored[1]) < begins - (turns - 1) * turn then
       redis.call('UNLINK', hash)
       stored = {}
     end
     if hash == players then
       begun = stored[1]
     end
-    project_full = math.max(project_full, bounded(tonumber(stored[2] or 0), now, per_project, project_most))
+    project_full = bounded(math.max(project_full, tonumber(stored[2] or 0)), now, per_project, project_most)
     for i = 3, #wanted do
       local name = wanted[i]
       full[name] = math.max(full[name], bounded(tonumber(stored[i] or 0), now, per_player, player_most))
@@ -87,7 +88,9 @@ local function write_buckets(has_created)
   for name in pairs(charged) do
     add(list, name, to_text(full[name]))
   end
-  if has_created and per_project > 0 then
+  if has_created and per_project > 0 and project_most > turn then
+    redis.call('HSET', rates, 'project', to_text(project_full))
+  elseif has_created and per_project > 0 then
     add(list, PROJECT, to_text(project_full))
   end
   if #list > 0 and begun ~= begins then
