@@ -157,8 +157,8 @@ func (c *Client) GetMatch(ctx context.Context, matchID string) (*Match, error) {
 // match alone, or a game service with the scope `matchmaking`. The match's config must have `result`.
 //
 // The same result may be sent again: it counts once. Another one within a day of the first replaces it, and the
-// ratings are computed anew. The result counts for the project's ratings of the config's queue if it has two teams or
-// more.
+// ratings are computed anew. The result counts for the project's ratings of the config's queue if two teams or more
+// have players; a team without any is not rated.
 //
 // A team without `players` has those of the match's team of its `name`. All teams that have any name their players, or
 // none does. A player who is not named did not play. Where the match has teams, as many are to be named here, also one
