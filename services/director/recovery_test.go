@@ -68,15 +68,15 @@ func (w *world) paired(ids ...string) {
 	}
 }
 
-// play runs all that a hosted match needs. Runs start only when something happens.
-func (w *world) play() {
+// play runs all that a hosted match needs. most is how long no run starts at most while nothing happens.
+func (w *world) play(most time.Duration) {
 	w.Helper()
 	w.runner("r", map[string]function{"f": pairs})
 	w.put(project, "c", hosted("f"))
 	w.allocator()
-	patient := times()
-	patient.MaxInterval = time.Hour
-	w.director("a", patient)
+	settings := times()
+	settings.MaxInterval = most
+	w.director("a", settings)
 	w.paired(w.create(2)...)
 }
 
@@ -125,7 +125,7 @@ func TestMatchThatNobodyTakesUpIsGivenUp(t *testing.T) {
 func TestTicketsAreTakenAndMatchedLaterWhileNATSIsAway(t *testing.T) {
 	t.Parallel()
 	w, own := newOwnWorld(t)
-	w.play()
+	w.play(time.Second)
 	own.stopNATS()
 	tickets := w.create(20) // each is answered at once
 	own.startNATS()
@@ -136,7 +136,7 @@ func TestTicketsAreTakenAndMatchedLaterWhileNATSIsAway(t *testing.T) {
 func TestMatchesGoOnAfterNATSLostItsStore(t *testing.T) {
 	t.Parallel()
 	w, own := newOwnWorld(t)
-	w.play()
+	w.play(time.Second)
 	own.stopNATS()
 	tickets := w.create(4)
 	if err := os.RemoveAll(own.natsDir); err != nil {
@@ -154,7 +154,7 @@ func TestMatchesGoOnAfterNATSLostItsStore(t *testing.T) {
 func TestNothingIsTakenWhileRedisIsAwayAndAllGoesOnWhenItIsBack(t *testing.T) {
 	t.Parallel()
 	w, own := newOwnWorld(t)
-	w.play()
+	w.play(time.Hour)
 	tickets := w.create(1)
 	own.stopRedis()
 	err := w.store.Creator(nil).Create(t.Context(), project, &pb.Ticket{Id: "x"})
@@ -170,7 +170,7 @@ func TestNothingIsTakenWhileRedisIsAwayAndAllGoesOnWhenItIsBack(t *testing.T) {
 func TestMatchesGoOnAfterRedisLostItsData(t *testing.T) {
 	t.Parallel()
 	w, own := newOwnWorld(t)
-	w.play()
+	w.play(time.Hour)
 	w.create(1) // it waits, and is in the runner's index
 	own.stopRedis()
 	if err := os.RemoveAll(own.redisDir); err != nil {
@@ -187,7 +187,7 @@ func TestMatchesGoOnAfterRedisLostItsData(t *testing.T) {
 func TestMatchesGoOnAfterRedisLostItsLastChanges(t *testing.T) {
 	t.Parallel()
 	w, own := newOwnWorld(t)
-	w.play()
+	w.play(time.Hour)
 	lonely := w.create(1)
 	own.stopRedis()
 	before := filepath.Join(t.TempDir(), "before")

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// AppendMark appends what the runs of an idle segment depend on, but for late pokes of what it has seen: two segments of
-// a config that have the same mark go on in the same way, if their budgets have the same mark.
+// AppendMark appends what the runs of an idle segment depend on, but for late pokes of what it has seen: two segments
+// of a config that have the same mark go on in the same way, if their budgets have the same mark.
 func (s *Segment) AppendMark(to []byte, now time.Time) []byte {
 	for _, at := range []time.Time{s.started, s.paced, s.delayed} {
 		to = appendTime(to, at)
