@@ -30,7 +30,7 @@ type Referee struct {
 // reportTime is how long a server repeats a report, and sentAtOnce how often it sends the report at the same time.
 const (
 	reportTime = 30 * time.Second
-	sentAtOnce = 3
+	sentAtOnce = 5
 )
 
 // startMean is the mean of the rating of players without a match.
