@@ -43,10 +43,16 @@ func TestMistakesAreFound(t *testing.T) {
 			if m.Truth != "" && !m.Simulated {
 				test = "^TestWalkOverEveryScript$"
 			}
-			run := command.CommandContext(t.Context(), binary, "-test.run", test, "-test.failfast",
-				"-faults", strconv.Itoa(worlds()*perWorld), "-seed", strconv.FormatUint(max(1, *seed), 10))
-			run.Env = append(os.Environ(), mistake.Variable+"="+m.Name, "TMPDIR="+t.TempDir())
-			out, err := run.CombinedOutput()
+			play := func(more ...string) ([]byte, error) {
+				run := command.CommandContext(t.Context(), binary, append(more, "-test.run", test,
+					"-faults", strconv.Itoa(worlds()*perWorld), "-seed", strconv.FormatUint(max(1, *seed), 10))...)
+				run.Env = append(os.Environ(), mistake.Variable+"="+m.Name, "TMPDIR="+t.TempDir())
+				return run.CombinedOutput()
+			}
+			out, err := play("-test.failfast")
+			if err != nil && !regexp.MustCompile(found).Match(out) { // the first world may show another promise
+				out, err = play()
+			}
 			if err == nil || !regexp.MustCompile(found).Match(out) {
 				t.Errorf("%s: %q was not found: %v\n%s", m.Says, found, err, tail(string(out), 20_000))
 			}
