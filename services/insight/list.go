@@ -71,7 +71,7 @@ func (s *service) waiting(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	seen := auth.From(c).SeesProperties() || settings.GetSupportProperties()
+	seen := auth.From(c).SeesProperties(settings)
 	for _, t := range tickets {
 		if t != nil && !t.Matched && t.Assignment == nil { // others do not wait any more
 			answer.Tickets = append(answer.Tickets, s.shown(t.Body, settings, seen))

@@ -65,9 +65,6 @@ func (p *Principal) Project() (string, bool) {
 // HasScope reports whether the token carries a scope.
 func (p *Principal) HasScope(scope string) bool { return slices.Contains(p.Scopes, scope) }
 
-// SeesProperties reports whether a developer may see properties of tickets; the role Support alone is not enough.
-func (p *Principal) SeesProperties() bool { return p.hasRole("manager", "owner") }
-
 // hasRole compares without regard to case: identity providers write roles as they like.
 func (p *Principal) hasRole(roles ...string) bool {
 	return slices.ContainsFunc(p.Roles, func(has string) bool {

@@ -14,13 +14,19 @@ type SettingsReader interface {
 	Settings(ctx context.Context, project string) (*pb.ProjectSettings, error)
 }
 
-// MaySeeProperties is Forbidden for the role Support, unless the settings of the project let it see properties.
+// SeesProperties reports whether a developer may see properties of tickets of a project with these settings: the role
+// Support only if they let it.
+func (p *Principal) SeesProperties(settings *pb.ProjectSettings) bool {
+	return p.hasRole("manager", "owner") || settings.GetSupportProperties()
+}
+
+// MaySeeProperties is Forbidden for a developer who sees no properties.
 func MaySeeProperties(c echo.Context, store SettingsReader) error {
-	if From(c).SeesProperties() {
+	if From(c).SeesProperties(nil) { // whatever the settings are
 		return nil
 	}
 	settings, err := store.Settings(c.Request().Context(), c.Param("project"))
-	if err == nil && !settings.GetSupportProperties() {
+	if err == nil && !From(c).SeesProperties(settings) {
 		err = problem.New(problem.Forbidden, "the role Support sees no properties of tickets, unless support.properties is "+
 			"set in the settings of the project: the role Manager or Owner is needed")
 	}
