@@ -15,7 +15,7 @@ const (
 )
 
 // Divider divides tickets by the latest ones of their queue that had a match. The zero value knows none.
-type Divider struct{ of map[Key]*latest }
+type Divider struct{ of map[[2]string]*latest }
 
 // latest are the latest values of an attribute in a queue: some of them, how many came, and what divides them.
 type latest struct {
@@ -26,11 +26,11 @@ type latest struct {
 
 // latestOf returns what is known of an attribute in a queue.
 func (d *Divider) latestOf(queue, attribute string) *latest {
-	key := Key{Queue: queue, Config: attribute}
+	key := [2]string{queue, attribute}
 	one := d.of[key]
 	if one == nil {
 		if d.of == nil || len(d.of) == mostDivided {
-			d.of = map[Key]*latest{}
+			d.of = map[[2]string]*latest{}
 		}
 		one = &latest{}
 		d.of[key] = one
