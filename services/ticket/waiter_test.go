@@ -17,12 +17,13 @@ func TestAwait(t *testing.T) {
 	unread := errors.New("the ticket cannot be read")
 	for name, c := range map[string]struct {
 		// resolved is when the ticket gets its result (0: never), told when the waiter is woken, both from the beginning of
-		// the wait of 12 s. carried is the result in the wake-up, of the project "p" unless of says otherwise.
-		resolved, told time.Duration
-		carried        *pb.Assignment
-		of             string
-		hurried, left  time.Duration
-		err            error
+		// the wait of 12 s. carried is the result in the wake-up, of the project "p" unless of says otherwise, and sent when
+		// it was sent (0: as it is told).
+		resolved, told, sent time.Duration
+		carried              *pb.Assignment
+		of                   string
+		hurried, left        time.Duration
+		err                  error
 		// after is how long it takes, and looks how often the ticket is read.
 		after time.Duration
 		looks int
@@ -33,6 +34,8 @@ func TestAwait(t *testing.T) {
 			got: true},
 		"the wake-up is lost":   {resolved: time.Second, after: recheck, looks: 2, got: true},
 		"woken with the result": {told: time.Second, carried: new(pb.Assignment), after: time.Second, looks: 1, got: true},
+		"woken late with the result": {resolved: time.Second, told: 4 * time.Second, sent: time.Second,
+			carried: new(pb.Assignment), after: 4 * time.Second, looks: 2, got: true},
 		"woken with that of another project": {
 			told: time.Second, carried: new(pb.Assignment), of: "q", after: 12 * time.Second, looks: 4},
 		"no result":           {after: 12 * time.Second, looks: 4},
@@ -56,7 +59,11 @@ func TestAwait(t *testing.T) {
 				at(c.left, cancel)
 				at(c.told, func() {
 					results := []*pb.Assignment{nil, c.carried}
-					w.wake(cmp.Or(c.of, "p"), bus.Assigned{Message: bus.AssignedMessage([]string{"s", "t"}, results)})
+					message := bus.AssignedMessage([]string{"s", "t"}, results)
+					if c.sent > 0 {
+						message.Sent = began.Add(c.sent).UnixMilli()
+					}
+					w.wake(cmp.Or(c.of, "p"), bus.Assigned{Message: message})
 				})
 				got, err := w.wait(ctx, "p", "t", 12*time.Second, viewer{}, func(context.Context) (*state.Ticket, error) {
 					looks++

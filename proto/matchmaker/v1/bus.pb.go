@@ -1790,7 +1790,9 @@ type Assigned struct {
 	// results are Assignments. Tickets may share one.
 	Results [][]byte `protobuf:"bytes,3,rep,name=results,proto3" json:"results,omitempty"`
 	// ended is why the tickets ended without a result, for their followers; empty if they have one.
-	Ended         string `protobuf:"bytes,4,opt,name=ended,proto3" json:"ended,omitempty"`
+	Ended string `protobuf:"bytes,4,opt,name=ended,proto3" json:"ended,omitempty"`
+	// sent is when the results were sent, in milliseconds of the sender's clock.
+	Sent          int64 `protobuf:"varint,5,opt,name=sent,proto3" json:"sent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1851,6 +1853,13 @@ func (x *Assigned) GetEnded() string {
 		return x.Ended
 	}
 	return ""
+}
+
+func (x *Assigned) GetSent() int64 {
+	if x != nil {
+		return x.Sent
+	}
+	return 0
 }
 
 // TicketStatus is the heartbeat of a ticket service that can take the answers of players.
@@ -2759,12 +2768,13 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x05match\x18\x02 \x01(\tR\x05match\x12\x12\n" +
 	"\x04more\x18\x03 \x03(\tR\x04more\x12\x1a\n" +
 	"\battempts\x18\x04 \x01(\x05R\battempts\x12\x12\n" +
-	"\x04wait\x18\x05 \x01(\x03R\x04wait\"l\n" +
+	"\x04wait\x18\x05 \x01(\x03R\x04wait\"\x80\x01\n" +
 	"\bAssigned\x12\x18\n" +
 	"\atickets\x18\x01 \x03(\tR\atickets\x12\x16\n" +
 	"\x06result\x18\x02 \x03(\rR\x06result\x12\x18\n" +
 	"\aresults\x18\x03 \x03(\fR\aresults\x12\x14\n" +
-	"\x05ended\x18\x04 \x01(\tR\x05ended\"\x0e\n" +
+	"\x05ended\x18\x04 \x01(\tR\x05ended\x12\x12\n" +
+	"\x04sent\x18\x05 \x01(\x03R\x04sent\"\x0e\n" +
 	"\fTicketStatus\"\xc6\x02\n" +
 	"\fRunnerStatus\x12\x16\n" +
 	"\x06runner\x18\x01 \x01(\tR\x06runner\x12;\n" +

@@ -3,6 +3,7 @@ package bus
 import (
 	"context"
 	"slices"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -16,6 +17,10 @@ const (
 	assignedBytes   = 256 << 10
 	carriedResult   = 1 << 10
 )
+
+// resultAge is how old a message may be whose results need not be read. A Redis that took over since may lack an older
+// result.
+const resultAge = time.Second
 
 // NotifyAssigned wakes the requests that wait for these tickets, which have a result or never will have one. They read
 // it. A failure is logged: the requests also look for themselves now and then.
@@ -51,6 +56,7 @@ func AssignedMessage(tickets []string, results []*pb.Assignment) *pb.Assigned {
 		m.Tickets = tickets[:n]
 		return m
 	}
+	m.Sent = time.Now().UnixMilli()
 	numbers, bytes := map[*pb.Assignment]uint32{nil: 0}, 0
 	for i := 0; i < n && bytes < assignedBytes; i++ {
 		number, known := numbers[results[i]]
@@ -79,7 +85,8 @@ func (a Assigned) Ended() string { return a.Message.GetEnded() }
 // Result returns the result of the i-th ticket; nil when it must be read.
 func (a Assigned) Result(i int) *pb.Assignment {
 	numbers, results := a.Message.GetResult(), a.Message.GetResults()
-	if i >= len(numbers) || numbers[i] == 0 || int(numbers[i]) > len(results) {
+	if i >= len(numbers) || numbers[i] == 0 || int(numbers[i]) > len(results) ||
+		time.Since(time.UnixMilli(a.Message.GetSent())).Abs() > resultAge {
 		return nil
 	}
 	result := new(pb.Assignment)

@@ -16,6 +16,9 @@ import (
 // eventDelay is how much older the time of an event may be than its write: the process took the time before.
 const eventDelay = 3 * time.Second
 
+// resultDelay is how long after its write a result may be told that is not read again.
+const resultDelay = time.Second
+
 // gapDelay is how long after a loss the event log may tell of it: the bus may have been away.
 const gapDelay = time.Minute
 
@@ -91,8 +94,11 @@ func (m *model) shake() {
 	for _, t := range m.tickets {
 		result := t.result()
 		for _, c := range append([]*history.Call{t.made}, t.calls...) {
-			tells := c.Op == history.Create || c.Op == history.Delete && c.Status != 404 || c == result
-			if tells && m.lost(t.project, c.Span) {
+			tells, told := c.Op == history.Create || c.Op == history.Delete && c.Status != 404, c.Span
+			if c == result {
+				tells, told.From = true, told.From-history.Moment(resultDelay.Microseconds())
+			}
+			if tells && m.lost(t.project, told) {
 				m.shaken.tickets[t.id] = struct{}{}
 			}
 		}

@@ -72,6 +72,13 @@ func TestLostWritesExcuseTheirConsequences(t *testing.T) {
 			h.Calls[len(h.Calls)-1].Assignment.Match = made("free", 2, 10_190, 25, int(h.Calls[0].Number))
 			matched(h, 70, 12_000, "m9", "free-9")
 		}},
+		{"a match that was told just after is made again", "with one key", "", func(h *history.History) {
+			waitingTwo(h)
+			h.Calls[0].Key = "key"
+			tells(h, "y", 25, 11_900, "free-8")
+			h.Calls[len(h.Calls)-1].Assignment.Match = made("free", 2, 10_190, 25, int(h.Calls[0].Number))
+			matched(h, 70, 12_900, "m9", "free-9")
+		}},
 		{"events are told again", "created before", "", func(h *history.History) {
 			waitingTwo(h)
 			gap(h, 59, 11_500)
