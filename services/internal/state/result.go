@@ -327,17 +327,18 @@ func (s *Store) RunningMatch(ctx context.Context, project, player string) (*Play
 			return nil, err
 		}
 		if server == "" {
-			return nil, s.eval(ctx, s.forgetCall(k, id, player, "", "", nil))
+			return nil, s.eval(ctx, s.forgetCall(k, m, player, "", nil))
 		}
 	}
 	return m, nil
 }
 
-func (s *Store) forgetCall(k keys, id, player, read, tickets string, body []byte) call {
-	return s.call("result_forget", k, ids{ofMatch: id},
-		"match_id", id,
+func (s *Store) forgetCall(k keys, m *Played, player, tickets string, body []byte) call {
+	return s.call("result_forget", k, ids{ofMatch: m.ID},
+		"match_id", m.ID,
 		"player", player,
-		"read", read,
+		"read", m.stored,
+		"version", m.version,
 		"lineup", tickets,
 		"body", body)
 }
@@ -378,6 +379,6 @@ func (s *Store) ForgetPlayed(ctx context.Context, project, id, player string) (d
 			return false, corrupt("result", err)
 		}
 	}
-	err = s.eval(ctx, s.forgetCall(k, id, player, m.stored, strings.Join(tickets, "\f"), body), &done)
+	err = s.eval(ctx, s.forgetCall(k, m, player, strings.Join(tickets, "\f"), body), &done)
 	return done, err
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -84,6 +85,27 @@ func TestResultCountsOnce(t *testing.T) {
 		done, err := s.PutResult(t.Context(), project, read, result, nil, []state.Rated{{"ada", "", "skill - 1 1 0 1 5"}})
 		if err != nil || done {
 			t.Errorf("a rating was overwritten: %v", err)
+		}
+		// A correction that came while a player was taken out of it.
+		eraser, corrected := open(state.Options{}), proto.CloneOf(result)
+		corrected.Corrections = 1
+		var once sync.Once
+		eraser.OnTrips(func(scripts int) {
+			if scripts > 0 {
+				once.Do(func() {
+					if done, err := s.PutResult(t.Context(), project, read, corrected, nil, nil); err != nil || !done {
+						t.Error(done, err)
+					}
+				})
+			}
+		})
+		if done, err := eraser.ForgetPlayed(t.Context(), project, "m", "ada"); err != nil || done {
+			t.Errorf("a player was taken out of a result that was replaced: %v", err)
+		}
+		read, err = s.ReadResult(t.Context(), project, "m", []string{"ada", "bea"})
+		must(t, err)
+		if read.Result.GetCorrections() != 1 {
+			t.Errorf("the result is %v", read.Result)
 		}
 		// A player that was taken out of it while a result was computed.
 		if done, err := s.ForgetPlayed(t.Context(), project, "m", "ada"); err != nil || !done {

@@ -2,10 +2,12 @@
 -- not play it any more.
 -- Full: runs
 -- KEYS: result, running
--- ARGV: match_id, player, read (the lineup that the caller read), lineup, body (of the result, '' = none)
+-- ARGV: match_id, player, read, version (the lineup and the version that the caller read), lineup, body (of the
+--       result, '' = none)
 -- Result: 1, or 0 when the match is not what the caller read
 if lineup ~= '' then
-  if redis.call('HGET', result, PLAYERS) ~= read or (redis.call('HEXISTS', result, BODY) == 1) ~= (body ~= '') then
+  local is = redis.call('HMGET', result, PLAYERS, VERSION)
+  if is[1] ~= read or (is[2] or '0') ~= version then
     return 0
   end
   redis.call('HSET', result, PLAYERS, lineup)
