@@ -15,6 +15,7 @@ import (
 	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/edge/response"
 	"matchmaker.dev/services/internal/edge/stream"
+	"matchmaker.dev/services/internal/edge/web"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -184,11 +185,11 @@ func (s *follower) send(t *state.Ticket) error {
 		s.addEstimate(s.ctx, s.project, t)
 		told.Estimate = t.Estimate
 	}
-	text, err := response.AppendFollowed(stream.Event(kind, id), &told)
+	text, err := web.Marshal(response.NewFollowed(&told))
 	if err != nil {
 		return err
 	}
-	if err := s.out.Send(text); err != nil {
+	if err := s.out.Send(append(stream.Event(kind, id), text...)); err != nil {
 		return err
 	}
 	s.known, t.Body = id, s.ticket.Body
