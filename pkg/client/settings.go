@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 )
 
@@ -21,14 +20,12 @@ const settingsPath = "v1/settings"
 // GetSettings reads the settings of the project. A project that never set any has empty ones.
 func (c *Client) GetSettings(ctx context.Context) (*StoredSettings, error) {
 	stored := new(StoredSettings)
-	header, err := c.do(ctx, &request{method: http.MethodGet, path: settingsPath, repeatable: true}, &stored.JSON)
+	etag, err := c.stored(ctx, &request{method: http.MethodGet, path: settingsPath, repeatable: true}, &stored.JSON,
+		&stored.ProjectSettings)
 	if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(stored.JSON, &stored.ProjectSettings); err != nil {
-		return nil, fmt.Errorf("client: the settings are not what the API says: %w", err)
-	}
-	stored.ETag = header.Get("ETag")
+	stored.ETag = etag
 	return stored, nil
 }
 
@@ -49,11 +46,7 @@ func (c *Client) PutSettingsJSON(
 	ctx context.Context, settings json.RawMessage, etag string,
 ) (newETag string, err error) {
 	r := &request{method: http.MethodPut, path: settingsPath, body: document(settings), repeatable: true}
-	if etag != "" {
-		r.header = http.Header{"If-Match": {etag}}
-		// Once done it cannot be repeated: the ETag is not that one any more.
-		r.repeatable = false
-	}
+	r.ifMatch(etag)
 	header, err := c.do(ctx, r, nil)
 	if err != nil {
 		return "", err
