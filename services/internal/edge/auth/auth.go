@@ -3,7 +3,6 @@
 package auth
 
 import (
-	"context"
 	"crypto/tls"
 	"fmt"
 	"log/slog"
@@ -14,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
 	"matchmaker.dev/services/internal/observe/telemetry"
@@ -148,19 +146,12 @@ func New(o Options) (*Verifier, error) {
 
 // observe makes the instruments, of which it returns the one that counts questions for keys.
 func (v *Verifier) observe(o Options) metric.Int64Counter {
-	usage := func(of func() (used, limit int)) func(context.Context, telemetry.Observe) {
-		return func(_ context.Context, observe telemetry.Observe) {
-			used, limit := of()
-			observe(float64(used), attribute.String("kind", "used"))
-			observe(float64(limit), attribute.String("kind", "limit"))
-		}
-	}
 	o.Meter.ObservableGauge("matchmaker.tokens", "{token}",
 		"Verified tokens that this process remembers, and the most that it does.",
-		usage(func() (int, int) { n, _ := v.cache.usage(); return n, v.cache.size }))
+		telemetry.Usage(func() (int, int) { n, _ := v.cache.usage(); return n, v.cache.size }))
 	o.Meter.ObservableGauge("matchmaker.tokens.size", "By",
 		"About how many bytes the remembered tokens take, and the most.",
-		usage(func() (int, int) { _, n := v.cache.usage(); return n, v.cache.bytes }))
+		telemetry.Usage(func() (int, int) { _, n := v.cache.usage(); return n, v.cache.bytes }))
 	return o.Meter.Counter("matchmaker.issuer.questions", "{question}",
 		"Times that an issuer was asked for its keys, by outcome: ok or failed.")
 }
