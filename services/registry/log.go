@@ -62,7 +62,7 @@ func (r *registry) logs(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	asLines, err := truth(query, "lines")
+	asLines, err := web.Flag(query, "lines")
 	if err != nil {
 		return err
 	}
@@ -116,18 +116,6 @@ func (r *registry) logs(c echo.Context) error {
 		}
 	}
 	return c.JSON(http.StatusOK, answer)
-}
-
-// truth is a parameter that is true or false; false when there is none.
-func truth(query url.Values, name string) (bool, error) {
-	switch text := query.Get(name); text {
-	case "", "false":
-		return false, nil
-	case "true":
-		return true, nil
-	default:
-		return false, problem.New(problem.Invalid, "%s: %q is neither true nor false", problem.Word(name), text)
-	}
 }
 
 // span is the query's seconds.

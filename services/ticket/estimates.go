@@ -9,7 +9,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/edge/web"
 	"matchmaker.dev/services/internal/match/estimate"
 	"matchmaker.dev/services/internal/observe/telemetry"
@@ -93,9 +92,6 @@ func (s *service) addEstimate(ctx context.Context, project string, t *state.Tick
 	}
 }
 
-// wantsEstimate reads the query parameter estimate.
-func wantsEstimate(c echo.Context) (bool, error) { return queryFlag(c, "estimate") }
-
 // queryFlag reads a query parameter that is true or false. Most requests have none, and have their query parsed no more
 // often for it.
 func queryFlag(c echo.Context, name string) (bool, error) {
@@ -106,11 +102,5 @@ func queryFlag(c echo.Context, name string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	switch query.Get(name) {
-	case "", "false":
-		return false, nil
-	case "true":
-		return true, nil
-	}
-	return false, problem.New(problem.Invalid, "query parameter %s: true or false is expected", problem.Word(name))
+	return web.Flag(query, name)
 }

@@ -211,7 +211,7 @@ func (s *service) get(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	estimated, err := wantsEstimate(c)
+	estimated, err := queryFlag(c, "estimate")
 	if err != nil {
 		return err
 	}
