@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"strconv"
 	"time"
 )
@@ -52,15 +51,9 @@ func (c *Client) readLog(ctx context.Context, name string, window time.Duration,
 	if err != nil {
 		return "", err
 	}
-	r.query = url.Values{}
+	r.query = parameters(map[string]any{"after": position, "lines": lines})
 	if window != 0 {
 		r.query.Set("seconds", strconv.FormatInt(int64(window/time.Second), 10))
-	}
-	if position != "" {
-		r.query.Set("after", position)
-	}
-	if lines {
-		r.query.Set("lines", "true")
 	}
 	header, err := c.do(ctx, r, log)
 	return header.Get("X-Log-Position"), err

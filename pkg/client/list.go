@@ -2,9 +2,12 @@ package client
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -22,9 +25,9 @@ type MatchQuery struct {
 // ListMatches lists the matches that run, as far as the service knows. A page may be empty and have a Next. The token
 // must be a developer's; the role Support is enough.
 func (c *Client) ListMatches(ctx context.Context, q MatchQuery) (*MatchPage, error) {
-	return list[MatchPage](ctx, c, "v1/matches", map[string]string{"state": q.State, "config": q.Config,
-		"queue": q.Queue, "region": q.Region, "fleet": q.Fleet, "minAge": secondsOf(q.MinAge),
-		"maxAge": secondsOf(q.MaxAge), "limit": numberOf(q.Limit), "after": q.After})
+	return list[MatchPage](ctx, c, "v1/matches", map[string]any{"state": q.State, "config": q.Config,
+		"queue": q.Queue, "region": q.Region, "fleet": q.Fleet, "minAge": q.MinAge, "maxAge": q.MaxAge, "limit": q.Limit,
+		"after": q.After})
 }
 
 // BackfillQuery selects backfill tickets. Its zero value selects all.
@@ -38,7 +41,7 @@ type BackfillQuery struct {
 // ListBackfills lists the games that fill up, without their properties. The token must be a developer's; the role
 // Support is enough.
 func (c *Client) ListBackfills(ctx context.Context, q BackfillQuery) (*BackfillPage, error) {
-	return list[BackfillPage](ctx, c, "v2/backfill", map[string]string{"queue": q.Queue, "limit": numberOf(q.Limit),
+	return list[BackfillPage](ctx, c, "v2/backfill", map[string]any{"queue": q.Queue, "limit": q.Limit,
 		"after": q.After})
 }
 
@@ -54,54 +57,35 @@ type ChangeQuery struct {
 // ListChanges lists changes with their authors, the newest first. The token must be a developer's; the role Support is
 // enough.
 func (c *Client) ListChanges(ctx context.Context, q ChangeQuery) (*ChangePage, error) {
-	return list[ChangePage](ctx, c, "v1/changes", map[string]string{"kind": q.Kind, "name": q.Name, "by": q.By,
-		"limit": numberOf(q.Limit), "after": q.After})
+	return list[ChangePage](ctx, c, "v1/changes", map[string]any{"kind": q.Kind, "name": q.Name, "by": q.By,
+		"limit": q.Limit, "after": q.After})
 }
 
 // list reads a page of a list.
-func list[T any](ctx context.Context, c *Client, path string, parameters map[string]string) (*T, error) {
-	return ask[T](ctx, c, plainCall{method: http.MethodGet, path: path, query: nonEmpty(parameters), repeatable: true})
+func list[T any](ctx context.Context, c *Client, path string, query map[string]any) (*T, error) {
+	return ask[T](ctx, c, plainCall{method: http.MethodGet, path: path, query: parameters(query), repeatable: true})
 }
 
-// nonEmpty leaves out parameters without a value.
-func nonEmpty(parameters map[string]string) url.Values {
+// parameters writes those parameters of a query that are not the zero value of their type: lengths of time in seconds.
+func parameters(query map[string]any) url.Values {
 	values := url.Values{}
-	for name, value := range parameters {
-		if value != "" {
-			values.Set(name, value)
+	for name, value := range query {
+		text := ""
+		switch value := value.(type) {
+		case time.Duration:
+			text = strconv.FormatFloat(value.Seconds(), 'f', -1, 64)
+		case time.Time:
+			if !value.IsZero() {
+				text = value.UTC().Format(time.RFC3339Nano)
+			}
+		case []string:
+			text = strings.Join(value, ",")
+		default:
+			text = fmt.Sprint(value)
+		}
+		if text != "" && !reflect.ValueOf(value).IsZero() {
+			values.Set(name, text)
 		}
 	}
 	return values
-}
-
-// numberOf writes a number, "" for 0.
-func numberOf[N int | int64](n N) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.FormatInt(int64(n), 10)
-}
-
-// secondsOf writes a length of time, "" for 0.
-func secondsOf(d time.Duration) string {
-	if d == 0 {
-		return ""
-	}
-	return strconv.FormatFloat(d.Seconds(), 'f', -1, 64)
-}
-
-// timeOf writes a time, "" for none.
-func timeOf(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format(time.RFC3339Nano)
-}
-
-// boolOf writes what is true, "" for what is not.
-func boolOf(is bool) string {
-	if is {
-		return "true"
-	}
-	return ""
 }

@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"net/http"
-	"strings"
 	"time"
 )
 
@@ -21,9 +20,8 @@ type MatchReportQuery struct {
 
 // ReportMatches reads how good matches were. The token must be a developer's; the role Support is enough.
 func (c *Client) ReportMatches(ctx context.Context, q MatchReportQuery) (*MatchReport, error) {
-	return list[MatchReport](ctx, c, "v1/matches/report", map[string]string{"since": timeOf(q.Since),
-		"until": timeOf(q.Until), "by": strings.Join(q.By, ","), "config": q.Config,
-		"minRevision": numberOf(q.MinRevision), "maxRevision": numberOf(q.MaxRevision)})
+	return list[MatchReport](ctx, c, "v1/matches/report", map[string]any{"since": q.Since, "until": q.Until,
+		"by": q.By, "config": q.Config, "minRevision": q.MinRevision, "maxRevision": q.MaxRevision})
 }
 
 // LeaderboardQuery says which part of a leaderboard is read. Its zero value is the first page of the rating's season.
@@ -36,6 +34,6 @@ type LeaderboardQuery struct {
 // Leaderboard reads the best players of a rating.
 func (c *Client) Leaderboard(ctx context.Context, rating string, q LeaderboardQuery) (*Leaderboard, error) {
 	return ask[Leaderboard](ctx, c, plainCall{method: http.MethodGet, path: "v1/ratings/{rating}/leaderboard",
-		segments: []string{rating}, repeatable: true, query: nonEmpty(map[string]string{"season": q.Season,
-			"limit": numberOf(q.Limit), "after": numberOf(q.After)})})
+		segments: []string{rating}, repeatable: true, query: parameters(map[string]any{"season": q.Season, "limit": q.Limit,
+			"after": q.After})})
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 )
 
 // PutFunction uploads a match function: an archive (.zip or .tar.gz) or one WebAssembly module (.wasm), told apart by
@@ -40,16 +39,8 @@ func (c *Client) UploadFunction(ctx context.Context, name string, upload Functio
 	if r.body, err = newUpload(archive); err != nil {
 		return fmt.Errorf("client: function %s: %w", name, err)
 	}
-	r.query = url.Values{}
-	if upload.Implementation != "" {
-		r.query.Set("implementation", upload.Implementation)
-	}
-	if upload.Note != "" {
-		r.query.Set("note", upload.Note)
-	}
-	if upload.Shadow {
-		r.query.Set("shadow", "true")
-	}
+	r.query = parameters(map[string]any{"implementation": upload.Implementation, "note": upload.Note,
+		"shadow": upload.Shadow})
 	_, err = c.do(ctx, r, nil)
 	return err
 }

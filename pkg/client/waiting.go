@@ -33,11 +33,8 @@ type WaitingQuery struct {
 // more than 200 tickets wait, its status is 503, or 409 when the project has no config.
 // The token must be a developer's; the role Support is enough.
 func (c *Client) GetWaitingTickets(ctx context.Context, q WaitingQuery) (*WaitingPage, error) {
-	values := nonEmpty(map[string]string{"player": q.Player, "queue": q.Queue, "config": q.Config, "pool": q.Pool,
-		"minAge": secondsOf(q.MinAge), "maxAge": secondsOf(q.MaxAge), "limit": numberOf(q.Limit), "after": q.After})
-	if q.Sample {
-		values.Set("sample", "true")
-	}
+	values := parameters(map[string]any{"player": q.Player, "queue": q.Queue, "config": q.Config, "pool": q.Pool,
+		"minAge": q.MinAge, "maxAge": q.MaxAge, "limit": q.Limit, "after": q.After, "sample": q.Sample})
 	if q.NoQueue {
 		values.Set("queue", "")
 	}
