@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -88,4 +89,77 @@ func parameters(query map[string]any) url.Values {
 		}
 	}
 	return values
+}
+
+// MatchReportQuery says what a report is about. Its zero value is the last hour, in one row.
+type MatchReportQuery struct {
+	// Since is an hour before Until if it is zero, and Until is now.
+	Since, Until time.Time
+	// By is by what rows are divided: config, revision, function, upload, queue, region and party.
+	By []string
+	// Config selects the matches of one config; empty for all. MinRevision and MaxRevision select revisions of configs; 0
+	// for any.
+	Config                   string
+	MinRevision, MaxRevision int64
+}
+
+// ReportMatches reads how good matches were. The token must be a developer's; the role Support is enough.
+func (c *Client) ReportMatches(ctx context.Context, q MatchReportQuery) (*MatchReport, error) {
+	return list[MatchReport](ctx, c, "v1/matches/report", map[string]any{"since": q.Since, "until": q.Until,
+		"by": q.By, "config": q.Config, "minRevision": q.MinRevision, "maxRevision": q.MaxRevision})
+}
+
+// LeaderboardQuery says which part of a leaderboard is read. Its zero value is the first page of the rating's season.
+type LeaderboardQuery struct {
+	Season string
+	// Limit is how many players a page has; 50 if it is 0. After is the rank behind which they are.
+	Limit, After int
+}
+
+// Leaderboard reads the best players of a rating.
+func (c *Client) Leaderboard(ctx context.Context, rating string, q LeaderboardQuery) (*Leaderboard, error) {
+	return ask[Leaderboard](ctx, c, plainCall{method: http.MethodGet, path: "v1/ratings/{rating}/leaderboard",
+		segments: []string{rating}, repeatable: true, query: parameters(map[string]any{"season": q.Season, "limit": q.Limit,
+			"after": q.After})})
+}
+
+// WaitingQuery selects tickets that wait. Its zero value selects all.
+type WaitingQuery struct {
+	// Player is the owner of a ticket for itself, or one of the players of another.
+	Player string
+	// Queue is one that they wait in; NoQueue selects tickets in none.
+	Queue   string
+	NoQueue bool
+	// Config selects the tickets that the pools of a config have, or one Pool of it, in its queue.
+	Config, Pool string
+	// Filters are as in a pool. A ticket must pass all of them.
+	Filters []PoolFilter
+	// MinAge and MaxAge bound for how long they have waited; 0 is no bound.
+	MinAge, MaxAge time.Duration
+	// Limit is how many a page has at most: 50 if it is 0, and never more than 200. After is the place to go on behind:
+	// WaitingPage.Next.
+	Limit int
+	After string
+	// Sample is set to get that many of all that are selected, evenly, instead of the oldest ones.
+	Sample bool
+}
+
+// GetWaitingTickets lists the tickets that wait in the project. While no function of the project runs and
+// more than 200 tickets wait, its status is 503, or 409 when the project has no config.
+// The token must be a developer's; the role Support is enough.
+func (c *Client) GetWaitingTickets(ctx context.Context, q WaitingQuery) (*WaitingPage, error) {
+	values := parameters(map[string]any{"player": q.Player, "queue": q.Queue, "config": q.Config, "pool": q.Pool,
+		"minAge": q.MinAge, "maxAge": q.MaxAge, "limit": q.Limit, "after": q.After, "sample": q.Sample})
+	if q.NoQueue {
+		values.Set("queue", "")
+	}
+	if len(q.Filters) > 0 {
+		text, err := json.Marshal(q.Filters)
+		if err != nil {
+			return nil, fmt.Errorf("client: filters: %w", err)
+		}
+		values.Set("filters", string(text))
+	}
+	return ask[WaitingPage](ctx, c, plainCall{method: http.MethodGet, path: "v1/tickets/waiting", query: values,
+		repeatable: true})
 }
