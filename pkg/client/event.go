@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -27,10 +26,10 @@ type EventQuery struct {
 	Limit int
 }
 
-func (q *EventQuery) parameters() map[string]string {
-	return map[string]string{"ticket": q.Ticket, "player": q.Player, "match": q.Match, "config": q.Config,
-		"kind": strings.Join(q.Kinds, ","), "arrivals": boolOf(q.Arrivals), "properties": boolOf(q.Properties),
-		"since": timeOf(q.Since), "limit": numberOf(q.Limit), "after": q.After}
+func (q *EventQuery) parameters() map[string]any {
+	return map[string]any{"ticket": q.Ticket, "player": q.Player, "match": q.Match, "config": q.Config,
+		"kind": q.Kinds, "arrivals": q.Arrivals, "properties": q.Properties, "since": q.Since, "limit": q.Limit,
+		"after": q.After}
 }
 
 // GetEvents reads some events of the project. The token must be a developer's; the role Support is enough.
@@ -47,7 +46,7 @@ const followPause = 2 * time.Second
 func (c *Client) FollowEvents(ctx context.Context, q EventQuery, tell func(Event) error) error {
 	began := c.retry.Now()
 	q.Limit = 0
-	first := nonEmpty(q.parameters())
+	first := parameters(q.parameters())
 	first.Del("after")
 	events := &stream{Client: c, path: "v1/events", query: first, last: q.After, handle: func(e sent) (bool, error) {
 		var one Event

@@ -2,9 +2,13 @@ package client
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -22,9 +26,9 @@ type MatchQuery struct {
 // ListMatches lists the matches that run, as far as the service knows. A page may be empty and have a Next. The token
 // must be a developer's; the role Support is enough.
 func (c *Client) ListMatches(ctx context.Context, q MatchQuery) (*MatchPage, error) {
-	return list[MatchPage](ctx, c, "v1/matches", map[string]string{"state": q.State, "config": q.Config,
-		"queue": q.Queue, "region": q.Region, "fleet": q.Fleet, "minAge": secondsOf(q.MinAge),
-		"maxAge": secondsOf(q.MaxAge), "limit": numberOf(q.Limit), "after": q.After})
+	return list[MatchPage](ctx, c, "v1/matches", map[string]any{"state": q.State, "config": q.Config,
+		"queue": q.Queue, "region": q.Region, "fleet": q.Fleet, "minAge": q.MinAge, "maxAge": q.MaxAge, "limit": q.Limit,
+		"after": q.After})
 }
 
 // BackfillQuery selects backfill tickets. Its zero value selects all.
@@ -38,7 +42,7 @@ type BackfillQuery struct {
 // ListBackfills lists the games that fill up, without their properties. The token must be a developer's; the role
 // Support is enough.
 func (c *Client) ListBackfills(ctx context.Context, q BackfillQuery) (*BackfillPage, error) {
-	return list[BackfillPage](ctx, c, "v2/backfill", map[string]string{"queue": q.Queue, "limit": numberOf(q.Limit),
+	return list[BackfillPage](ctx, c, "v2/backfill", map[string]any{"queue": q.Queue, "limit": q.Limit,
 		"after": q.After})
 }
 
@@ -54,54 +58,108 @@ type ChangeQuery struct {
 // ListChanges lists changes with their authors, the newest first. The token must be a developer's; the role Support is
 // enough.
 func (c *Client) ListChanges(ctx context.Context, q ChangeQuery) (*ChangePage, error) {
-	return list[ChangePage](ctx, c, "v1/changes", map[string]string{"kind": q.Kind, "name": q.Name, "by": q.By,
-		"limit": numberOf(q.Limit), "after": q.After})
+	return list[ChangePage](ctx, c, "v1/changes", map[string]any{"kind": q.Kind, "name": q.Name, "by": q.By,
+		"limit": q.Limit, "after": q.After})
 }
 
 // list reads a page of a list.
-func list[T any](ctx context.Context, c *Client, path string, parameters map[string]string) (*T, error) {
-	return ask[T](ctx, c, plainCall{method: http.MethodGet, path: path, query: nonEmpty(parameters), repeatable: true})
+func list[T any](ctx context.Context, c *Client, path string, query map[string]any) (*T, error) {
+	return ask[T](ctx, c, plainCall{method: http.MethodGet, path: path, query: parameters(query), repeatable: true})
 }
 
-// nonEmpty leaves out parameters without a value.
-func nonEmpty(parameters map[string]string) url.Values {
+// parameters writes those parameters of a query that are not the zero value of their type: lengths of time in seconds.
+func parameters(query map[string]any) url.Values {
 	values := url.Values{}
-	for name, value := range parameters {
-		if value != "" {
-			values.Set(name, value)
+	for name, value := range query {
+		text := ""
+		switch value := value.(type) {
+		case time.Duration:
+			text = strconv.FormatFloat(value.Seconds(), 'f', -1, 64)
+		case time.Time:
+			if !value.IsZero() {
+				text = value.UTC().Format(time.RFC3339Nano)
+			}
+		case []string:
+			text = strings.Join(value, ",")
+		default:
+			text = fmt.Sprint(value)
+		}
+		if text != "" && !reflect.ValueOf(value).IsZero() {
+			values.Set(name, text)
 		}
 	}
 	return values
 }
 
-// numberOf writes a number, "" for 0.
-func numberOf[N int | int64](n N) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.FormatInt(int64(n), 10)
+// MatchReportQuery says what a report is about. Its zero value is the last hour, in one row.
+type MatchReportQuery struct {
+	// Since is an hour before Until if it is zero, and Until is now.
+	Since, Until time.Time
+	// By is by what rows are divided: config, revision, function, upload, queue, region and party.
+	By []string
+	// Config selects the matches of one config; empty for all. MinRevision and MaxRevision select revisions of configs; 0
+	// for any.
+	Config                   string
+	MinRevision, MaxRevision int64
 }
 
-// secondsOf writes a length of time, "" for 0.
-func secondsOf(d time.Duration) string {
-	if d == 0 {
-		return ""
-	}
-	return strconv.FormatFloat(d.Seconds(), 'f', -1, 64)
+// ReportMatches reads how good matches were. The token must be a developer's; the role Support is enough.
+func (c *Client) ReportMatches(ctx context.Context, q MatchReportQuery) (*MatchReport, error) {
+	return list[MatchReport](ctx, c, "v1/matches/report", map[string]any{"since": q.Since, "until": q.Until,
+		"by": q.By, "config": q.Config, "minRevision": q.MinRevision, "maxRevision": q.MaxRevision})
 }
 
-// timeOf writes a time, "" for none.
-func timeOf(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format(time.RFC3339Nano)
+// LeaderboardQuery says which part of a leaderboard is read. Its zero value is the first page of the rating's season.
+type LeaderboardQuery struct {
+	Season string
+	// Limit is how many players a page has; 50 if it is 0. After is the rank behind which they are.
+	Limit, After int
 }
 
-// boolOf writes what is true, "" for what is not.
-func boolOf(is bool) string {
-	if is {
-		return "true"
+// Leaderboard reads the best players of a rating.
+func (c *Client) Leaderboard(ctx context.Context, rating string, q LeaderboardQuery) (*Leaderboard, error) {
+	return ask[Leaderboard](ctx, c, plainCall{method: http.MethodGet, path: "v1/ratings/{rating}/leaderboard",
+		segments: []string{rating}, repeatable: true, query: parameters(map[string]any{"season": q.Season, "limit": q.Limit,
+			"after": q.After})})
+}
+
+// WaitingQuery selects tickets that wait. Its zero value selects all.
+type WaitingQuery struct {
+	// Player is the owner of a ticket for itself, or one of the players of another.
+	Player string
+	// Queue is one that they wait in; NoQueue selects tickets in none.
+	Queue   string
+	NoQueue bool
+	// Config selects the tickets that the pools of a config have, or one Pool of it, in its queue.
+	Config, Pool string
+	// Filters are as in a pool. A ticket must pass all of them.
+	Filters []PoolFilter
+	// MinAge and MaxAge bound for how long they have waited; 0 is no bound.
+	MinAge, MaxAge time.Duration
+	// Limit is how many a page has at most: 50 if it is 0, and never more than 200. After is the place to go on behind:
+	// WaitingPage.Next.
+	Limit int
+	After string
+	// Sample is set to get that many of all that are selected, evenly, instead of the oldest ones.
+	Sample bool
+}
+
+// GetWaitingTickets lists the tickets that wait in the project. While no function of the project runs and
+// more than 200 tickets wait, its status is 503, or 409 when the project has no config.
+// The token must be a developer's; the role Support is enough.
+func (c *Client) GetWaitingTickets(ctx context.Context, q WaitingQuery) (*WaitingPage, error) {
+	values := parameters(map[string]any{"player": q.Player, "queue": q.Queue, "config": q.Config, "pool": q.Pool,
+		"minAge": q.MinAge, "maxAge": q.MaxAge, "limit": q.Limit, "after": q.After, "sample": q.Sample})
+	if q.NoQueue {
+		values.Set("queue", "")
 	}
-	return ""
+	if len(q.Filters) > 0 {
+		text, err := json.Marshal(q.Filters)
+		if err != nil {
+			return nil, fmt.Errorf("client: filters: %w", err)
+		}
+		values.Set("filters", string(text))
+	}
+	return ask[WaitingPage](ctx, c, plainCall{method: http.MethodGet, path: "v1/tickets/waiting", query: values,
+		repeatable: true})
 }

@@ -148,12 +148,12 @@ func TestWire(t *testing.T) {
 		name:  "put config as it is",
 		reply: reply{status: 200},
 		call: func(ctx context.Context, c *client.Client) (any, error) {
-			return c.PutConfigJSON(ctx, "ranked", json.RawMessage(`{"odd":1}`), "")
+			return c.SaveConfig(ctx, "ranked", json.RawMessage(`{"odd":1}`), "")
 		},
 		line:   "PUT /demo/matchmaking/api/v1/configs/ranked",
 		header: map[string]string{"If-Match": ""},
 		body:   `{"odd":1}`,
-		want:   "",
+		want:   client.SavedConfig{ID: "ranked"},
 	}, {
 		name:  "save config",
 		reply: reply{status: 200, header: map[string]string{"ETag": `"4"`, "X-Config-Warning": "odd: matchmaking: hm: ha"}},
@@ -248,15 +248,6 @@ func TestWire(t *testing.T) {
 		line: "GET /demo/matchmaking/api/v1/settings/history",
 		want: []client.SettingsChange{{ETag: `"3"`, Changed: time.Date(2030, 1, 2, 3, 4, 5, 6e6, time.UTC), By: "olga",
 			Settings: json.RawMessage(`{}`)}},
-	}, {
-		name:  "create config as it is",
-		reply: reply{status: 200, body: `{"id":"guid"}`},
-		call: func(ctx context.Context, c *client.Client) (any, error) {
-			return c.CreateConfigJSON(ctx, json.RawMessage(`{"odd":1}`))
-		},
-		line: "POST /demo/matchmaking/api/v1/configs",
-		body: `{"odd":1}`,
-		want: "guid",
 	}, {
 		name:  "delete config",
 		reply: reply{status: 204},

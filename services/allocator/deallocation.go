@@ -2,6 +2,7 @@ package allocator
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,7 +26,7 @@ const (
 func (s *service) deallocate(ctx context.Context) {
 	var running sync.WaitGroup
 	defer running.Wait()
-	busy := &counts{n: map[string]int{}}
+	busy := new(sync.Map) // the projects whose deallocations run: one whose hosting system hangs gets no more of them
 	every := time.NewTicker(s.Settings.Sweep)
 	defer every.Stop()
 	for {
@@ -41,49 +42,29 @@ func (s *service) deallocate(ctx context.Context) {
 	}
 }
 
-// counts are the deallocations that run, by project. A project whose hosting system hangs gets no more of them.
-type counts struct {
-	mu sync.Mutex
-	n  map[string]int
-}
-
-func (c *counts) add(project string, n int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.n[project] += n; c.n[project] == 0 {
-		delete(c.n, project)
-	}
-}
-
-func (c *counts) zero(project string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.n[project] == 0
-}
-
 // deallocateDue starts the deallocations that are due.
-func (s *service) deallocateDue(ctx context.Context, busy *counts, running *sync.WaitGroup) error {
+func (s *service) deallocateDue(ctx context.Context, busy *sync.Map, running *sync.WaitGroup) error {
 	projects, err := s.Store.Projects(ctx)
 	if err != nil {
 		return err
 	}
-	var idle []string
-	for _, project := range projects {
-		if busy.zero(project) {
-			idle = append(idle, project)
-		}
-	}
+	idle := slices.DeleteFunc(projects, func(project string) bool {
+		_, runs := busy.Load(project)
+		return runs
+	})
 	backoff := state.Backoff{First: s.Settings.Retry, Max: maxRetry, Patience: s.Settings.Return}
 	due, err := s.Store.ClaimDeallocations(ctx, idle, deallocationBatch, backoff)
 	for project, servers := range due {
-		busy.add(project, len(servers))
-		for _, d := range servers {
-			running.Go(func() {
-				defer s.deallocations.Notify() // there may be more
-				defer busy.add(project, -1)
-				s.deallocateServer(ctx, project, d)
-			})
-		}
+		busy.Store(project, true)
+		running.Go(func() {
+			var all sync.WaitGroup
+			for _, d := range servers {
+				all.Go(func() { s.deallocateServer(ctx, project, d) })
+			}
+			all.Wait()
+			busy.Delete(project)
+			s.deallocations.Notify() // there may be more
+		})
 	}
 	return err
 }

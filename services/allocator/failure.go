@@ -3,9 +3,14 @@ package allocator
 import (
 	"context"
 	"errors"
+	"fmt"
+	"time"
 
+	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/internal/edge/ratelimit"
 	"matchmaker.dev/services/internal/match/definition"
+	"matchmaker.dev/services/internal/state"
 )
 
 // allocationError is the contract's error for a match that got no server.
@@ -46,3 +51,28 @@ func failureOf(err error) failure {
 // requeues reports whether tickets wait again after a failure, as their config says. After a final failure they never
 // do: they would be matched, and fail, over and over.
 func (f failure) requeues(setting string) bool { return setting == definition.Requeue && !f.final }
+
+// newRefusals limits how often an allocator says of each target that it has no server. Matches that were refused ask
+// again and again, each for itself.
+func newRefusals() *ratelimit.Local {
+	return ratelimit.NewLocal("refusals", state.Rate{PerSecond: 10, Burst: 1}, time.Now)
+}
+
+// refuse notes that hosting has no server for a match now: the director claims no more matches for its target.
+func (s *service) refuse(ctx context.Context, project string, m *pb.Match, err error) {
+	t := state.TargetOf(m)
+	if s.refusals.Allow(project, fmt.Sprintf("%q", t)) != nil {
+		return
+	}
+	f := failureOf(err)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Settings.Call)
+	defer cancel()
+	noted, err := s.Store.RefuseServer(ctx, project, m, f.reason, f.detail)
+	if err != nil {
+		s.Log.WarnContext(ctx, "noting that there are no servers", "project", project, "match", m.GetId(), "error", err)
+	} else if noted {
+		s.Log.WarnContext(ctx, "hosting has no server: until it has one, tickets of matches for it wait",
+			"project", project, "config", m.GetConfig(), "profile", t.Profile, "fleet", t.Fleet,
+			"reason", f.reason, "detail", f.detail)
+	}
+}

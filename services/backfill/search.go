@@ -7,6 +7,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus/adhoc"
+	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/match/evaluator"
 	"matchmaker.dev/services/internal/match/segmentation"
 	"matchmaker.dev/services/internal/state"
@@ -69,4 +70,29 @@ func (s *service) run(ctx context.Context, project string, position uint64, in v
 		Now:   s.Store.Now().UnixMilli(), Seed: rand.Uint64(), //nolint:gosec // a seed of matches, not a secret
 		Budget: s.Settings.RequestTime.Milliseconds(),
 	})
+}
+
+// searchBucket is the name of the budget of searches in the state, which all replicas share.
+const searchBucket = "backfillwork"
+
+// maxCharge is the most that a search is charged.
+const maxCharge = time.Minute
+
+func (s *service) budget() adhoc.Budget {
+	return adhoc.Budget{Name: searchBucket, Budget: s.Settings.searches(), Most: maxCharge, Store: s.Store, Log: s.Log}
+}
+
+// checkBudget is a Limited error when the project's searches took more processor time than they may.
+func (s *service) checkBudget(ctx context.Context, project string) error {
+	budget := s.budget()
+	e := problem.New(problem.ProjectLimited, "the runs for such requests of this project took more processor time than "+
+		"they may (%v seconds a second): try again later", s.Settings.Cores)
+	e.Limit = &problem.Limit{Name: searchBucket, Amount: max(1, int(budget.Amount/time.Second)), Window: budget.Window}
+	return budget.Allow(ctx, project, e)
+}
+
+// charge charges the project for the runs of a search.
+func (s *service) charge(ctx context.Context, project string, cost time.Duration) {
+	s.metrics.recordCost(ctx, project, cost)
+	s.budget().Charge(ctx, project, cost)
 }

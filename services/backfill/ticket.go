@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"go.opentelemetry.io/otel/trace"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/edge/auth"
@@ -132,4 +133,25 @@ func projectOf(c echo.Context) (string, error) {
 			"the token names no single project: use /<project>/matchmaking/api/v2/backfill")
 	}
 	return project, nil
+}
+
+// traceAssigned links a request to the sampled tickets that it assigned, and records in their traces that they have a
+// result.
+func (s *service) traceAssigned(ctx context.Context, project string, tickets []*state.Ticket) {
+	span, now := trace.SpanFromContext(ctx), time.Now()
+	for _, t := range tickets {
+		mark := t.Body.GetTrace()
+		if len(mark) == 0 {
+			continue
+		}
+		if span.IsRecording() {
+			for _, link := range telemetry.Links(mark) {
+				span.AddLink(link)
+			}
+		}
+		s.Tracer.RecordStage(ctx, telemetry.Stage{
+			Name: "ticket assigned", Project: project, Ticket: t.Body.GetId(), Span: mark, Cause: t.Assignment.GetTrace(),
+			Ended: now,
+		})
+	}
 }

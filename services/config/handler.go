@@ -2,7 +2,13 @@ package config
 
 import (
 	"errors"
+	"maps"
 	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
@@ -11,6 +17,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/edge/auth"
 	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/edge/response"
 	"matchmaker.dev/services/internal/edge/web"
 	"matchmaker.dev/services/internal/match/definition"
 )
@@ -132,4 +139,65 @@ func respondRefused(c echo.Context, err error) error {
 		return err
 	}
 	return problem.New(problem.Invalid, "the body exceeds a limit: %s", limit).Exceeds(limit)
+}
+
+// badConfigID is a result code, like the codes of package definition.
+const badConfigID = "badConfigId"
+
+// read makes the record of a config out of its document. The error is a *definition.FieldErrors with all that is wrong.
+func read(id string, text jsontext.Value, l definition.Limits) (*pb.Config, *definition.HostingKeys, error) {
+	r := definition.NewReader(text, l)
+	if reason := idProblem(id); reason != "" {
+		r.Add(badConfigID, "configId", "%s", reason)
+	}
+	c, keys := r.Config()
+	c.Id = id
+	if err := r.Err(); err != nil {
+		return nil, nil, err
+	}
+	return c, keys, nil
+}
+
+// longestID is the length in bytes of a file name on most file systems.
+const longestID = 255
+
+// deviceName is what Windows keeps for devices, with any extension.
+var deviceName = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$`)
+
+// idProblem says why most file systems would refuse a file of this name; "" when they take it.
+func idProblem(id string) string {
+	switch {
+	case id == "" || len(id) > longestID:
+		return "1 to 255 bytes are allowed"
+	case !utf8.ValidString(id):
+		return "it is not UTF-8"
+	case strings.ContainsAny(id, `/\:*?"<>|`):
+		return `none of / \ : * ? " < > | is allowed`
+	case strings.ContainsFunc(id, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return "only printable characters are allowed"
+	case id != strings.TrimSpace(id):
+		return "a space is not allowed first or last"
+	case strings.HasSuffix(id, "."):
+		return "a dot is not allowed last"
+	case deviceName.MatchString(id):
+		return "this is the name of a device on Windows"
+	}
+	return ""
+}
+
+// list answers the project's configs, by id. Limits bound how many there are.
+func (s *service) list(c echo.Context) error {
+	configs, err := s.Store.Configs(c.Request().Context(), c.Param("project"))
+	if err != nil {
+		return err
+	}
+	all := make([]response.ListedConfig, 0, len(configs))
+	for _, id := range slices.Sorted(maps.Keys(configs)) {
+		config := configs[id]
+		all = append(all, response.ListedConfig{
+			ID: id, ETag: etag(config.GetRevision()), Name: config.GetName(), Function: config.GetFunction(),
+			Queue: config.GetQueue(), Pools: len(config.GetPools()), Hosted: config.GetHosting() != nil,
+		})
+	}
+	return c.JSON(http.StatusOK, response.ConfigList{Configs: all})
 }

@@ -21,27 +21,20 @@ type uploadKey struct {
 
 // uploadOf sums up all runners' reports of an upload; nil when none had a run of it lately.
 func (b *runnerView) uploadOf(project, function string, number int64) *pb.UploadStatus {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	var sum *pb.UploadStatus
-	for _, r := range b.live() {
-		for _, u := range r.uploads[hosted{project, function}] {
-			if u.GetUpload() == number {
-				sum = addUpload(sum, u, false)
-			}
-		}
-	}
-	return sum
+	return b.sum(project, function, func(u *pb.UploadStatus) bool { return u.GetUpload() == number })
 }
 
 // canaryRuns sums up all runners' reports of the canary of a function; nil when none had a run of it lately.
 func (b *runnerView) canaryRuns(project string, f *pb.Function) *pb.UploadStatus {
+	return b.sum(project, f.GetName(), func(u *pb.UploadStatus) bool { return isCanary(f, u) })
+}
+
+func (b *runnerView) sum(project, function string, counts func(*pb.UploadStatus) bool) (sum *pb.UploadStatus) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var sum *pb.UploadStatus
 	for _, r := range b.live() {
-		for _, u := range r.uploads[hosted{project, f.GetName()}] {
-			if isCanary(f, u) {
+		for _, u := range r.uploads[hosted{project, function}] {
+			if counts(u) {
 				sum = addUpload(sum, u, false)
 			}
 		}

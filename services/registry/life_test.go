@@ -231,7 +231,7 @@ func TestShadowNeedsAnUploadThatRuns(t *testing.T) {
 	refused(t, b.put(t, "/functions/duel?shadow=true", numbered(1)), http.StatusBadRequest, "in whose shadow")
 	refused(t, b.act(t, "shadow", `{"version":1}`), http.StatusNotFound, `"duel" was not found`)
 	b.upload(t, "duel", 1)
-	refused(t, b.put(t, "/functions/duel?shadow=yes", numbered(1)), http.StatusBadRequest, `shadow: "yes" is neither`)
+	refused(t, b.put(t, "/functions/duel?shadow=yes", numbered(1)), http.StatusBadRequest, "shadow: true or false")
 	refused(t, b.put(t, "/functions/duel?shadow=true", numbered(1)), http.StatusBadRequest, "as in upload 1, which runs")
 }
 
@@ -332,5 +332,5 @@ func TestLogLines(t *testing.T) {
 	if got.Lines[0].Time != iso8601(now.UnixMilli()+1) {
 		t.Errorf("the time is %s", got.Lines[0].Time)
 	}
-	refused(t, b.get(t, "/functions/duel/log?lines=1"), http.StatusBadRequest, `lines: "1" is neither`)
+	refused(t, b.get(t, "/functions/duel/log?lines=1"), http.StatusBadRequest, "lines: true or false")
 }

@@ -62,7 +62,7 @@ func (r *registry) logs(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	asLines, err := truth(query, "lines")
+	asLines, err := web.Flag(query, "lines")
 	if err != nil {
 		return err
 	}
@@ -118,18 +118,6 @@ func (r *registry) logs(c echo.Context) error {
 	return c.JSON(http.StatusOK, answer)
 }
 
-// truth is a parameter that is true or false; false when there is none.
-func truth(query url.Values, name string) (bool, error) {
-	switch text := query.Get(name); text {
-	case "", "false":
-		return false, nil
-	case "true":
-		return true, nil
-	default:
-		return false, problem.New(problem.Invalid, "%s: %q is neither true nor false", problem.Word(name), text)
-	}
-}
-
 // span is the query's seconds.
 func (r *registry) span(query url.Values) (time.Duration, error) {
 	if !query.Has("seconds") {
@@ -155,4 +143,26 @@ func position(query url.Values) (uint64, error) {
 			positionHeader)
 	}
 	return n, nil
+}
+
+// shareEvery is how often the room for logs is shared. A project adds about 5 MiB in this time, on each
+// runner that hosts it.
+const shareEvery = 5 * time.Second
+
+// shareLogs makes the projects with the most lines give way when the room for logs is short, until ctx ends. Every
+// replica does it.
+func (r *registry) shareLogs(ctx context.Context) {
+	for range wait.Every(ctx, shareEvery) {
+		look, cancel := context.WithTimeout(ctx, shareEvery)
+		removed, err := r.Bus.ShareLogs(look)
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+		case err != nil:
+			r.Log.DebugContext(ctx, "the room for logs was not shared", "error", err)
+		case removed > 0:
+			r.Log.InfoContext(ctx, "the room for logs is short: the projects with the most lines lost their oldest ones",
+				"messages", removed)
+		}
+	}
 }

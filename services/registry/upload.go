@@ -134,7 +134,7 @@ func uploadOptions(query url.Values) (note string, inShadow bool, err error) {
 	case !utf8.ValidString(note) || strings.ContainsFunc(note, unicode.IsControl):
 		return "", false, problem.New(problem.Invalid, "note: must be UTF-8 without control characters")
 	}
-	inShadow, err = truth(query, "shadow")
+	inShadow, err = web.Flag(query, "shadow")
 	return note, inShadow, err
 }
 

@@ -93,16 +93,16 @@ func newMetrics(m telemetry.Meter, r *Runner) *metrics {
 	}
 	m.ObservableGauge("matchmaker.runner.slots", "{slot}",
 		"Runs that this runner works on, and the most that it does at a time; a few short ones may come on top.",
-		usage(func() (int, int) { return r.env.gate.Usage() }))
+		telemetry.Usage(func() (int, int) { return r.env.gate.Usage() }))
 	m.ObservableGauge("matchmaker.runner.instances", "{instance}",
 		"Instances on this runner, and the most that --runner-instances allows.",
-		usage(func() (int, int) { return r.env.instances.usage() }))
+		telemetry.Usage(func() (int, int) { return r.env.instances.usage() }))
 	m.ObservableGauge("matchmaker.runs.backlog", "1",
 		"Runs of a project that wait or are under way on this runner, as a share of the most that it takes.",
 		x.eachFeed(r, func(f *feed) float64 { return r.env.backlog.share(f.project) }))
 	m.ObservableGauge("matchmaker.runner.backlog", "By",
 		"About how many bytes the runs take that wait or are under way on this runner, of all projects, and the most.",
-		usage(func() (int, int) {
+		telemetry.Usage(func() (int, int) {
 			used, limit := r.env.backlog.memory.Used()
 			return int(used), int(limit)
 		}))
@@ -135,15 +135,6 @@ func newMetrics(m telemetry.Meter, r *Runner) *metrics {
 			}
 		})
 	return x
-}
-
-// usage observes how much is used, and the limit.
-func usage(of func() (used, limit int)) func(context.Context, telemetry.Observe) {
-	return func(_ context.Context, observe telemetry.Observe) {
-		used, limit := of()
-		observe(float64(used), attribute.String("kind", "used"))
-		observe(float64(limit), attribute.String("kind", "limit"))
-	}
 }
 
 // eachFeed observes a value for the feed of each hosted project, except for projects beyond the limit of labels.

@@ -2,6 +2,7 @@ package ticket
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -9,7 +10,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/edge/web"
 	"matchmaker.dev/services/internal/match/estimate"
 	"matchmaker.dev/services/internal/observe/telemetry"
@@ -93,9 +93,6 @@ func (s *service) addEstimate(ctx context.Context, project string, t *state.Tick
 	}
 }
 
-// wantsEstimate reads the query parameter estimate.
-func wantsEstimate(c echo.Context) (bool, error) { return queryFlag(c, "estimate") }
-
 // queryFlag reads a query parameter that is true or false. Most requests have none, and have their query parsed no more
 // often for it.
 func queryFlag(c echo.Context, name string) (bool, error) {
@@ -106,11 +103,27 @@ func queryFlag(c echo.Context, name string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	switch query.Get(name) {
-	case "", "false":
-		return false, nil
-	case "true":
-		return true, nil
+	return web.Flag(query, name)
+}
+
+// addUnserved notes on each ticket that waits which of its queues no config serves.
+func (s *service) addUnserved(ctx context.Context, project string, tickets ...*state.Ticket) error {
+	var queues []string
+	for _, t := range tickets {
+		if t != nil && t.Assignment == nil {
+			queues = append(queues, t.Body.GetQueues()...)
+		}
 	}
-	return false, problem.New(problem.Invalid, "query parameter %s: true or false is expected", problem.Word(name))
+	if len(queues) == 0 {
+		return nil
+	}
+	unserved, err := s.Store.UnservedQueues(ctx, project, queues)
+	for _, t := range tickets {
+		if err == nil && t != nil && t.Assignment == nil {
+			t.Unserved = slices.DeleteFunc(slices.Clone(t.Body.GetQueues()), func(queue string) bool {
+				return !slices.Contains(unserved, queue)
+			})
+		}
+	}
+	return err
 }

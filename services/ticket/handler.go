@@ -149,8 +149,7 @@ func (s *service) createAndWait(c echo.Context, body *pb.Ticket, wait time.Durat
 	if err := s.addSeats(project, waiter.viewer, t); err != nil {
 		s.Log.WarnContext(ctx, "no seat passes for a create that waits", "project", project, "error", err)
 	}
-	t.Running = made.Running
-	text, err := response.AppendCreated(make([]byte, 0, usualAnswer), t)
+	text, err := web.Marshal(response.Created{Ticket: response.NewTicket(t), Running: made.Running})
 	if err != nil {
 		return err
 	}
@@ -212,7 +211,7 @@ func (s *service) get(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	estimated, err := wantsEstimate(c)
+	estimated, err := queryFlag(c, "estimate")
 	if err != nil {
 		return err
 	}
@@ -250,11 +249,7 @@ func (s *service) get(c echo.Context) error {
 	if err := s.addSeats(c.Param("project"), r.viewer, t); err != nil {
 		return err
 	}
-	text, err := response.AppendTicket(make([]byte, 0, usualAnswer), t)
-	if err != nil {
-		return err
-	}
-	return c.JSONBlob(http.StatusOK, text)
+	return c.JSON(http.StatusOK, response.NewTicket(t))
 }
 
 func (s *service) delete(c echo.Context) error {

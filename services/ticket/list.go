@@ -13,9 +13,6 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// usualAnswer is about how many bytes a ticket has as it is answered.
-const usualAnswer = 512
-
 // list answers the tickets of a player, the newest first, or the one that a create of the caller with a key made.
 func (s *service) list(c echo.Context) error {
 	caller, anyone, err := auth.TicketReader(auth.From(c))
@@ -89,21 +86,17 @@ func (s *service) answerList(c echo.Context, player string, by viewer, tickets .
 	if err := s.addUnserved(c.Request().Context(), project, tickets...); err != nil {
 		return err
 	}
-	text := append(make([]byte, 0, usualAnswer), `{"tickets":[`...)
+	var answer struct {
+		Tickets []response.Ticket `json:"tickets"`
+	}
 	for _, t := range tickets {
 		if t.Assignment == nil {
 			s.presence.Heard(project, t.Body.GetId())
 		}
-		if text[len(text)-1] != '[' {
-			text = append(text, ',')
-		}
 		if !by.anyone {
 			t = shownTo(player, t)
 		}
-		var err error
-		if text, err = response.AppendTicket(text, t); err != nil {
-			return err
-		}
+		answer.Tickets = append(answer.Tickets, response.NewTicket(t))
 	}
-	return c.JSONBlob(http.StatusOK, append(text, "]}"...))
+	return c.JSON(http.StatusOK, answer)
 }

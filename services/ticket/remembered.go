@@ -1,10 +1,7 @@
 package ticket
 
 import (
-	"context"
 	"sync"
-
-	"go.opentelemetry.io/otel/attribute"
 
 	"matchmaker.dev/services/internal/observe/telemetry"
 )
@@ -23,13 +20,11 @@ type remembered[V any] struct {
 // newRemembered remembers about so many bytes at most, which an instrument of that name and unit, "By", shows.
 func newRemembered[V any](limit int, m telemetry.Meter, name, unit, help string) *remembered[V] {
 	r := &remembered[V]{limit: limit, known: map[string]V{}, sizes: map[string]int{}}
-	m.ObservableGauge(name, unit, help, func(_ context.Context, observe telemetry.Observe) {
+	m.ObservableGauge(name, unit, help, telemetry.Usage(func() (int, int) {
 		r.mu.Lock()
-		used := r.used
-		r.mu.Unlock()
-		observe(float64(used), attribute.String("kind", "used"))
-		observe(float64(limit), attribute.String("kind", "limit"))
-	})
+		defer r.mu.Unlock()
+		return r.used, limit
+	}))
 	return r
 }
 

@@ -8,6 +8,7 @@ package ticket
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"sync"
 	"time"
 
@@ -153,6 +154,47 @@ func (s *service) beat(ctx context.Context) {
 			if err := s.Bus.TicketHeartbeat(ctx); err != nil && ctx.Err() == nil {
 				s.Log.DebugContext(ctx, "directors do not learn that players can answer", "error", err)
 			}
+		}
+	}
+}
+
+// What browsers may send from pages of allowed origins, and read of answers.
+const (
+	allowedMethods = "GET, HEAD, POST, DELETE"
+	allowedHeaders = "Authorization, Baggage, Cache-Control, Content-Type, Idempotency-Key, Last-Event-ID, Prefer, " +
+		"Traceparent, Tracestate, X-Correlation-Id, X-On-Behalf-Of"
+	exposedHeaders = "Location, Preference-Applied, RateLimit, RateLimit-Policy, Retry-After, X-Correlation-Id"
+)
+
+// regions lists the regions whose latency clients can measure.
+func (s *service) regions(c echo.Context) error {
+	if err := s.reads.Allow(c.Param("project"), "regions of "+auth.From(c).Subject); err != nil {
+		return err
+	}
+	all := response.Regions{Regions: []response.Region{}, ReceiptSeconds: int(s.Regions.Age() / time.Second)}
+	for _, r := range s.Regions.Regions() {
+		all.Regions = append(all.Regions, response.Region{Name: r.Name, Protocol: r.Protocol, UDP: r.UDP, URL: r.URL})
+	}
+	return c.JSON(http.StatusOK, all)
+}
+
+// endIdle ends the tickets of a project without a request during silence. It returns for how many others the last
+// request is known.
+func (s *service) endIdle(ctx context.Context, project string, silence, gap time.Duration) (int64, error) {
+	for {
+		found, err := s.Store.EndUnheard(ctx, project, silence, gap, s.Readable)
+		if err != nil {
+			return 0, err
+		}
+		if found.Ended > 0 {
+			s.idle.Add(ctx, int64(found.Ended))
+			s.Log.InfoContext(ctx, "idle tickets ended", "project", project, "tickets", found.Ended,
+				"silent", silence)
+			s.Bus.PokeTickets(ctx, project, found.Position)
+			s.Bus.NotifyAssigned(ctx, project, found.Told) // requests that just came read the reason
+		}
+		if !found.More {
+			return found.Known, nil
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/edge/response"
 	"matchmaker.dev/services/internal/edge/stream"
+	"matchmaker.dev/services/internal/edge/web"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -184,11 +185,11 @@ func (s *follower) send(t *state.Ticket) error {
 		s.addEstimate(s.ctx, s.project, t)
 		told.Estimate = t.Estimate
 	}
-	text, err := response.AppendFollowed(stream.Event(kind, id), &told)
+	text, err := web.Marshal(response.NewFollowed(&told))
 	if err != nil {
 		return err
 	}
-	if err := s.out.Send(text); err != nil {
+	if err := s.out.Send(append(stream.Event(kind, id), text...)); err != nil {
 		return err
 	}
 	s.known, t.Body = id, s.ticket.Body
@@ -211,4 +212,27 @@ func (s *follower) sendEnd() string {
 		return stream.EndOf(err)
 	}
 	return stream.Told
+}
+
+// newLongPollLimit makes the places of requests that are held. What is beyond them is not refused: it is answered at
+// once, as if it had not asked to wait. The other limits count it like any other.
+func newLongPollLimit(o *Options) *stream.Places {
+	return stream.NewPlaces(o.Settings.Held, o.Settings.HeldPlayer,
+		o.Meter.UpDownCounter("matchmaker.requests.held", "{request}",
+			"Requests that this process holds open until a ticket has a result."),
+		o.Meter.Counter("matchmaker.requests.unheld", "{request}",
+			"Requests that asked to wait and were answered at once, because too many are held open."))
+}
+
+// newStreams makes the streams of events, which end when stopped is closed.
+func newStreams(o *Options, stopped <-chan struct{}) *stream.Streams {
+	return stream.New(stream.Options{Settings: o.Settings.Streams, Stopped: stopped, Log: o.Log,
+		Instruments: stream.Instruments{
+			Open: o.Meter.UpDownCounter("matchmaker.streams", "{stream}",
+				"Streams of events of tickets that this process holds open."),
+			Refused: o.Meter.Counter("matchmaker.streams.refused", "{stream}",
+				"Streams of events of tickets that were refused because too many are open."),
+			Ended: o.Meter.Counter("matchmaker.streams.ended", "{stream}",
+				"Streams of events of tickets that ended, by the reason."),
+		}})
 }

@@ -11,8 +11,7 @@
 //
 //	service.go   projects and their leases
 //	deliver.go   the window of a webhook, its order, pauses and dead letters
-//	send.go      one request, and which addresses it may reach
-//	event.go     what is sent, and its signature
+//	send.go      one request: what is sent, its signature, and which addresses it may reach
 //	api.go       what studios see
 package webhook
 

@@ -145,7 +145,7 @@ func (a *attacker) putConfig(ctx context.Context, project, name string, c client
 // putText puts a config that is JSON already.
 func (a *attacker) putText(ctx context.Context, project, name string, config json.RawMessage) bool {
 	a.own(a.configs, project, name)
-	_, err := a.api(project, catalog.Config).PutConfigJSON(ctx, name, config, "")
+	_, err := a.api(project, catalog.Config).SaveConfig(ctx, name, config, "")
 	return a.asked("config", err)
 }
 

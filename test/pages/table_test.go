@@ -32,7 +32,7 @@ var pages = map[string]page{
 	"docs/tutorial.md": {
 		// A pair, one who plays a party, eight who play with another one, and a game that is refilled.
 		games:  []int{2, 1, 8, 3},
-		prints: []string{`"assignment":{"connection":"127.0.0.1:`, "db0:keys="},
+		prints: []string{`"assignment":{"connection":"127.0.0.1:`},
 	},
 	"docs/api.md": {
 		// Ten wait, of whom one has the id and suits neither config.
@@ -161,9 +161,7 @@ var skipped = []skip{
 	{"docs/quality.md", "make quality", tests},
 	{"docs/releasing.md", "skopeo ", "it needs a registry"},
 	{"docs/releasing.md", "   git tag ", "it makes a release"},
-	{"docs/tutorial.md", "nats ", natsTool},
 	{"docs/webhooks.md", "nats ", natsTool},
 	{"functions/README.md", "npm ci", "it needs a registry; test/languages runs it"},
 	{"functions/README.md", "rustc ", "not every rustc has the target; test/languages finds one and runs it"},
-	{"functions/rules/README.md", "go test", tests},
 }

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -165,4 +166,118 @@ func (c *checker) order(path string, o Order) {
 	if keyed := o.Key != "" || o.KeyOf != ""; keyed != (v.Kind == Map) || !keyed && v.Kind != Number {
 		c.add(path, "must be by a number, or by a map with key or keyOf")
 	}
+}
+
+// never reports a bound that is always 0 or off, as of a rule that is never active.
+func (c *checker) never(path string, b *Bound) {
+	if b == nil {
+		return
+	}
+	if least, greatest, _ := b.Over(0, math.Inf(1)); least >= 0 && greatest <= 0 {
+		c.add(path, "it is never true: leave the rule out")
+	}
+}
+
+// limit checks the greatest amount of something that is never negative.
+func (c *checker) limit(path string, b *Bound) {
+	if b == nil {
+		c.add(path, "is missing")
+		return
+	}
+	if least, _, _ := b.Over(0, math.Inf(1)); least < 0 {
+		c.add(path, "must not be negative at any time")
+	}
+}
+
+func (c *checker) condition(path string, need Condition) {
+	if c.nodes++; need == nil {
+		c.add(path, "there is no condition")
+		return
+	}
+	need.check(c, path)
+}
+
+func (c *checker) stat(path string, stat Stat, value string) {
+	switch {
+	case stat == StatTickets || stat == StatParty:
+	case stat == StatCount && value == "":
+	case stat == StatCount:
+		if c.rules.ValueOf(value) == nil {
+			c.value(path, value)
+		}
+	default:
+		c.value(path, value, Number)
+	}
+}
+
+func (c *checker) expression(path string, e Expression) {
+	if c.nodes++; e == nil {
+		c.add(path, "there is no expression")
+		return
+	}
+	e.check(c, path)
+}
+
+// teamNames checks that no two teams of a match have the same name. Teams of the same shape are reported elsewhere.
+func (c *checker) teamNames() {
+	of := map[string]int{} // the shape of each name
+	for i := range c.rules.Teams {
+		t := &c.rules.Teams[i]
+		if t.Copies.Max == nil {
+			continue
+		}
+		_, most, _ := t.Copies.Max.Over(0, math.Inf(1))
+		for number := 1; number <= int(min(most, MaxTeams)); number++ {
+			name := t.Called(number)
+			other, taken := of[name]
+			if !taken {
+				of[name] = i
+				continue
+			}
+			if o := &c.rules.Teams[other]; o.Name != t.Name {
+				c.add("teams["+strconv.Itoa(i)+"].name", "a match may have two teams %q, of %q and of %q", name, o.Name, t.Name)
+			}
+			break
+		}
+	}
+}
+
+// ranks order the statistics of the same numbers: one is never less than one of a lower rank. The averages and medians
+// of infinite numbers may be none at all.
+var ranks = map[Stat]int{StatMin: 1, StatAverage: 2, StatMedian: 2, StatMax: 3}
+
+// stats returns the statistics of both sides, if they are of the same numbers.
+func (n *Compare) stats() (left, right Stat, same bool) {
+	switch l := n.Left.(type) {
+	case *StatOf:
+		r, is := n.Right.(*StatOf)
+		if !is || l.Value == "" || l.Value != r.Value || !l.Scope.covers(r.Scope) || !r.Scope.covers(l.Scope) {
+			return "", "", false
+		}
+		return l.Stat, r.Stat, true
+	case *Reduce:
+		r, is := n.Right.(*Reduce)
+		if !is || string(oneLine(nil, l.Of.written())) != string(oneLine(nil, r.Of.written())) {
+			return "", "", false
+		}
+		return l.Stat, r.Stat, true
+	}
+	return "", "", false
+}
+
+// rankFate compares statistics of the same numbers, such as the greatest and the least. Some is whether there are any.
+func (n *Compare) rankFate(some bool) (fate, string) {
+	left, right, same := n.stats()
+	l, r := ranks[left], ranks[right]
+	if !same || l == 0 || r == 0 || l == r && left != right {
+		return open, ""
+	}
+	if some && (n.Op == Less && l >= r || n.Op == Greater && l <= r) {
+		return never, fmt.Sprintf("of the same numbers, %s is never %s %s", left, n.Op, right)
+	}
+	_, players := n.Left.(*StatOf)
+	if players && l != 2 && r != 2 && (n.Op == GreaterEqual && l >= r || n.Op == LessEqual && l <= r) {
+		return always, ""
+	}
+	return open, ""
 }

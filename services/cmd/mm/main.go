@@ -7,6 +7,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -49,4 +50,15 @@ func terminalWidth(file *os.File) int {
 		return 0
 	}
 	return columns
+}
+
+// version is set by the build: -ldflags "-X main.version=…".
+var version = "dev"
+
+type versionCommand struct{}
+
+// Run prints the version.
+func (versionCommand) Run(s *session) error {
+	_, err := fmt.Fprintln(s.out, "mm", version)
+	return err
 }

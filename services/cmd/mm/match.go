@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -133,4 +135,24 @@ func functionText(m *client.Match) string {
 		return m.Function
 	}
 	return fmt.Sprintf("%s, upload %d", m.Function, m.Upload)
+}
+
+// namedMeasure is a number that says how good a match is.
+type namedMeasure struct {
+	name  string
+	value float64
+}
+
+// measuresOf lists what was measured of a match, by name: the function's measures first.
+func measuresOf(own map[string]float64, attributes map[string]client.Difference) (all []namedMeasure) {
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		all = append(all, namedMeasure{name, own[name]})
+	}
+	for _, name := range slices.Sorted(maps.Keys(attributes)) {
+		all = append(all, namedMeasure{name + " spread", attributes[name].Spread})
+		if gap := attributes[name].Gap; gap != nil {
+			all = append(all, namedMeasure{name + " gap", *gap})
+		}
+	}
+	return all
 }

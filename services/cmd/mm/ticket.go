@@ -2,10 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/alecthomas/kong"
 
 	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/cmd/mm/format"
@@ -189,4 +193,122 @@ func expected(e *client.Estimate) string {
 	low := (time.Duration(e.Low) * time.Millisecond).Round(time.Second)
 	high := (time.Duration(e.High) * time.Millisecond).Round(time.Second)
 	return fmt.Sprintf("a match in %v to %v", low, max(high, time.Second))
+}
+
+// ticketAnswer is accept and decline.
+type ticketAnswer struct {
+	ID     string `arg:"" name:"id" completion-predictor:"ticket" help:"The ticket."`
+	Player string `completion-predictor:"player" help:"The player that answers; default: all players of the ticket, or the player of --token."`
+	Match  string `completion-predictor:"match" help:"The match; default: the one that asks now."`
+}
+
+// Run answers the match.
+func (c ticketAnswer) Run(ctx context.Context, line *kong.Context, s *session) error {
+	api, err := s.connect(asReader(c.Player))
+	if err != nil {
+		return err
+	}
+	if c.Match == "" {
+		t, err := api.GetTicket(ctx, c.ID)
+		if err != nil {
+			return err
+		}
+		if t.Acceptance == nil {
+			return errors.New("ticket " + c.ID + ": no match asks its players now")
+		}
+		c.Match = t.Acceptance.Match
+	}
+	said, what := client.MatchAnswer{Ticket: c.ID, Match: c.Match, Player: c.Player}, "declined"
+	if line.Selected().Name == "accept" {
+		said.Accept, what = true, "accepted"
+	}
+	if err := api.AnswerMatch(ctx, said); err != nil {
+		return err
+	}
+	return s.showID(what, what, c.Match)
+}
+
+type ticketResume struct{ partyPlayer }
+
+// Run waits for the match of the ticket that the player has.
+func (c ticketResume) Run(ctx context.Context, s *session, api playerAPI) error {
+	player, err := c.self(s)
+	if err != nil {
+		return err
+	}
+	t, err := api.Latest(ctx, player)
+	if errors.Is(err, client.ErrNoTicket) {
+		return messageError{cause: err, message: "player " + player + " has no ticket that waits or has a match, " +
+			`or the project lists none: ask for one with "mm ticket create"`}
+	}
+	if err != nil {
+		return err
+	}
+	s.note("ticket %s is the player's", t.ID)
+	return s.wait(ctx, api.Client, t.ID)
+}
+
+// adviseResume adds to a refusal, because the player has a ticket, how to go on with that.
+func (s *session) adviseResume(err error) error {
+	return s.advise(err, client.CodePlayerHasTicket, `"mm ticket resume" waits for its match`)
+}
+
+type ticketWatch struct {
+	ID     string `arg:"" name:"id" completion-predictor:"ticket" help:"The ticket."`
+	Player string `completion-predictor:"player" help:"Read as this player; default: as a game service."`
+}
+
+// Run prints the events of the ticket.
+func (c ticketWatch) Run(ctx context.Context, s *session) error {
+	api, err := s.connect(asReader(c.Player), reconnecting)
+	if err != nil {
+		return err
+	}
+	var printing error
+	assigned, err := api.Follow(ctx, c.ID, func(e client.TicketEvent) {
+		if printing == nil {
+			printing = s.showEvent(e)
+		}
+	})
+	switch {
+	case printing != nil:
+		return printing
+	case err != nil:
+		return err
+	case assigned.Error != "":
+		return fmt.Errorf("ticket %s got no match: %s", c.ID, assigned.Error)
+	}
+	return nil
+}
+
+// showEvent prints an event of a ticket.
+func (s *session) showEvent(e client.TicketEvent) error {
+	if s.structured() {
+		return s.printNext(struct {
+			Event string `json:"event"`
+			client.TicketEvent
+		}{e.Kind, e})
+	}
+	words := []string{e.Kind}
+	for _, queue := range e.Queues {
+		words = append(words, "queue "+queue)
+	}
+	for _, queue := range e.UnservedQueues {
+		words = append(words, "no config serves "+queue)
+	}
+	if e.Estimate != nil {
+		words = append(words, expected(e.Estimate))
+	}
+	if a := e.Acceptance; a != nil {
+		words = append(words, fmt.Sprintf("match %s  %d of %s accepted", a.Match, a.Accepted,
+			format.Plural(a.Players, "player")))
+	}
+	if e.Reason != "" {
+		words = append(words, e.Reason)
+	}
+	if a := e.Assignment; a != nil {
+		words = append(words, a.Connection, a.Error)
+	}
+	_, err := fmt.Fprintln(s.out, oneLine(strings.TrimSpace(strings.Join(words, "  "))))
+	return err
 }

@@ -34,8 +34,6 @@ type Ticket struct {
 	Estimate *Estimate
 	// Seats are the seat passes of its players, by their ids, if the caller made them. They are not stored.
 	Seats map[string]string
-	// Running is Created.Running, in the answer of a create.
-	Running string
 }
 
 // Estimate is a range of a time to wait: four of five tickets wait for no less and no longer.

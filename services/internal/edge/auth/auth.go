@@ -14,10 +14,11 @@ import (
 	"strings"
 	"time"
 
-	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
+	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/observe/telemetry"
+	"matchmaker.dev/services/internal/platform/wait"
 )
 
 // Kind says what sort of caller a token is for.
@@ -148,19 +149,12 @@ func New(o Options) (*Verifier, error) {
 
 // observe makes the instruments, of which it returns the one that counts questions for keys.
 func (v *Verifier) observe(o Options) metric.Int64Counter {
-	usage := func(of func() (used, limit int)) func(context.Context, telemetry.Observe) {
-		return func(_ context.Context, observe telemetry.Observe) {
-			used, limit := of()
-			observe(float64(used), attribute.String("kind", "used"))
-			observe(float64(limit), attribute.String("kind", "limit"))
-		}
-	}
 	o.Meter.ObservableGauge("matchmaker.tokens", "{token}",
 		"Verified tokens that this process remembers, and the most that it does.",
-		usage(func() (int, int) { n, _ := v.cache.usage(); return n, v.cache.size }))
+		telemetry.Usage(func() (int, int) { n, _ := v.cache.usage(); return n, v.cache.size }))
 	o.Meter.ObservableGauge("matchmaker.tokens.size", "By",
 		"About how many bytes the remembered tokens take, and the most.",
-		usage(func() (int, int) { _, n := v.cache.usage(); return n, v.cache.bytes }))
+		telemetry.Usage(func() (int, int) { _, n := v.cache.usage(); return n, v.cache.bytes }))
 	return o.Meter.Counter("matchmaker.issuer.questions", "{question}",
 		"Times that an issuer was asked for its keys, by outcome: ok or failed.")
 }
@@ -202,4 +196,26 @@ func plainRemote(jwks string) bool {
 	}
 	ip := net.ParseIP(u.Hostname())
 	return !strings.EqualFold(u.Hostname(), "localhost") && (ip == nil || !ip.IsLoopback())
+}
+
+// Run loads the keys of all issuers and keeps them fresh until ctx ends, so that requests rarely wait for an issuer,
+// and withdrawn keys stop being good. Without it keys are loaded when a token needs them, and never dropped.
+func (v *Verifier) Run(ctx context.Context) error {
+	for range wait.Every(ctx, loadEvery) {
+		for _, i := range v.issuers {
+			i.keys.load(ctx, refreshEvery)
+		}
+	}
+	return nil
+}
+
+// Ready reports whether the keys of every issuer were loaded at least once, and tries to load those that were not.
+func (v *Verifier) Ready(ctx context.Context) error {
+	for name, i := range v.issuers {
+		i.keys.load(ctx, refreshEvery)
+		if i.keys.keys.Load() == nil {
+			return problem.New(problem.Unavailable, "the keys of issuer %s are not loaded", name)
+		}
+	}
+	return nil
 }

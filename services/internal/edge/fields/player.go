@@ -63,3 +63,62 @@ func PlayerRecords(players []Player) []*pb.Player {
 	}
 	return list
 }
+
+// Note begins the names of properties of a backfill ticket in which functions note something for themselves. It is NOTE
+// of script/include/names.lua.
+const Note = "matchfn:"
+
+// RosterPlayer is a player in a running game, as its server names them.
+type RosterPlayer struct {
+	ID         string             `json:"id"`
+	Team       string             `json:"team"`
+	Role       string             `json:"role"`
+	Attributes map[string]float64 `json:"attributes"`
+}
+
+// longestRole is the length in bytes of the name of a team or a role, as in a function's answer.
+const longestRole = 256
+
+// CheckRoster is an Invalid error that names the member when the players of a game are outside the limits, or one of
+// them is named twice. There may be none.
+func CheckRoster(players []RosterPlayer, l Limits) error {
+	if n := len(players); n > mostPlayers {
+		return problem.New(problem.Invalid, "players: %d of them, at most %d are allowed", n, mostPlayers).
+			Exceeds("game-players")
+	}
+	first := make(map[string]int, len(players))
+	for i := range players {
+		p := &players[i]
+		at, err := checkID(p.ID, i, first)
+		if err != nil {
+			return err
+		}
+		for _, name := range []struct{ member, text string }{{"team", p.Team}, {"role", p.Role}} {
+			if len(name.text) > longestRole {
+				return problem.New(problem.Invalid, "%s%s: %d bytes, at most %d are allowed", at, name.member, len(name.text),
+					longestRole)
+			}
+		}
+		values := Values{Attributes: p.Attributes}
+		if err := values.check(at, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RosterRecord is players of a game as they are stored; nil if they are not known.
+func RosterRecord(players *[]RosterPlayer) *pb.Roster {
+	if players == nil {
+		return nil
+	}
+	roster := &pb.Roster{}
+	for i := range *players {
+		p := &(*players)[i]
+		one := &pb.RosterPlayer{Id: p.ID, Team: p.Team, Role: p.Role}
+		values := Values{Attributes: p.Attributes}
+		one.AttributeNames, one.AttributeValues = values.Columns()
+		roster.Players = append(roster.Players, one)
+	}
+	return roster
+}

@@ -12,8 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"go.opentelemetry.io/otel/attribute"
-
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/observe/telemetry"
 	"matchmaker.dev/services/internal/state"
@@ -86,12 +84,11 @@ func New(o Options) *Listener {
 	l := &Listener{Options: o, projects: map[string]*project{}}
 	o.Meter.ObservableGauge("matchmaker.presence.tickets", "{ticket}",
 		"Tickets whose last request this process is still to store, and the most.",
-		func(_ context.Context, observe telemetry.Observe) {
+		telemetry.Usage(func() (used, limit int) {
 			l.mu.Lock()
 			defer l.mu.Unlock()
-			observe(float64(l.buffered), attribute.String("kind", "used"))
-			observe(maxBuffered, attribute.String("kind", "limit"))
-		})
+			return l.buffered, maxBuffered
+		}))
 	return l
 }
 

@@ -6,6 +6,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/match/rating"
+	"matchmaker.dev/services/internal/observe/report"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -66,4 +67,13 @@ func shownNumbers(all []*pb.Number) map[string]float64 {
 		numbers[n.GetName()] = n.GetValue()
 	}
 	return numbers
+}
+
+// NewMeasures are distributions as answers have them: none is an empty list.
+func NewMeasures(all []report.Distribution) []Measure {
+	measures := make([]Measure, len(all))
+	for i, d := range all {
+		measures[i] = Measure{Kind: d.Kind, Name: d.Name, Count: d.Count, Mean: d.Mean, P10: d.P10, P50: d.P50, P90: d.P90}
+	}
+	return measures
 }

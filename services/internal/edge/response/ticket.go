@@ -46,6 +46,35 @@ func NewTicket(t *state.Ticket) Ticket {
 	return r
 }
 
+// Created is the answer to a create that waited.
+type Created struct {
+	Ticket
+
+	Running string  `json:"running,omitzero"`
+	Status  *string `json:"status"` // always null
+}
+
+// Followed is what an event of a stream says of a ticket: not what its creator said, which may be long.
+type Followed struct {
+	ID             string      `json:"id"`
+	Assignment     *Assignment `json:"assignment,omitzero"`
+	Created        int64       `json:"created,omitzero"`
+	Queues         []string    `json:"queues,omitempty"`
+	UnservedQueues []string    `json:"unservedQueues,omitempty"`
+	Acceptance     *Acceptance `json:"acceptance,omitzero"`
+	Estimate       *Estimate   `json:"estimate,omitzero"`
+}
+
+// NewFollowed is a ticket as a stream tells it: with its assignment alone, once it has that.
+func NewFollowed(t *state.Ticket) Followed {
+	all := NewTicket(t)
+	if all.Assignment != nil {
+		return Followed{ID: all.ID, Assignment: all.Assignment}
+	}
+	return Followed{ID: all.ID, Created: all.Created, Queues: all.Queues, UnservedQueues: all.UnservedQueues,
+		Acceptance: all.Acceptance, Estimate: all.Estimate}
+}
+
 // ObjectOrNull is a stored JSON object, or null.
 func ObjectOrNull(stored []byte) json.RawMessage {
 	if len(stored) == 0 {

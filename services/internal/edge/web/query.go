@@ -30,6 +30,17 @@ const MostListed = 200
 // Limit is how many entries a list is to have: the query's limit, 50 if it has none.
 func Limit(query url.Values) (int, error) { return Number(query, "limit", 50, 1, MostListed) }
 
+// Flag reads a parameter of a query that is true or false, false if there is none.
+func Flag(query url.Values, name string) (bool, error) {
+	switch query.Get(name) {
+	case "", "false":
+		return false, nil
+	case "true":
+		return true, nil
+	}
+	return false, problem.New(problem.Invalid, "query parameter %s: true or false is expected", problem.Word(name))
+}
+
 // Number reads a whole number of a query, absent if it has none.
 func Number(query url.Values, name string, absent, least, most int) (int, error) {
 	if !query.Has(name) {

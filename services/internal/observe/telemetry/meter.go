@@ -106,6 +106,15 @@ func (m Meter) ObservableGauge(name, unit, description string, look func(ctx con
 	m.logError(name, err)
 }
 
+// Usage looks at how much of something is used, and at the most, for an ObservableGauge.
+func Usage(of func() (used, limit int)) func(context.Context, Observe) {
+	return func(_ context.Context, observe Observe) {
+		used, limit := of()
+		observe(float64(used), attribute.String("kind", "used"))
+		observe(float64(limit), attribute.String("kind", "limit"))
+	}
+}
+
 // Labels makes labels whose values studios choose, the first of which is the project.
 func (m Meter) Labels(keys ...string) *Labels {
 	return &Labels{keys: keys, known: map[string]*labelled{}, others: map[string]*labelled{},

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"matchmaker.dev/services/internal/edge/web"
+	"matchmaker.dev/services/internal/observe/telemetry"
 	"matchmaker.dev/services/internal/platform/settings"
 )
 
@@ -160,4 +162,23 @@ func shutdown(ctx context.Context, server *http.Server, within time.Duration) er
 		return errors.New("http: requests did not finish in time and were cut off")
 	}
 	return nil
+}
+
+// Logger returns a logger of a level (debug, info, warn, error) that writes in a format: text, for people, or json, for
+// collectors. Lines have the trace and the correlation id of their context.
+func Logger(w io.Writer, level, format string) (*slog.Logger, error) {
+	levels := map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn,
+		"error": slog.LevelError}
+	at, known := levels[level]
+	if !known {
+		return nil, fmt.Errorf("log level %q is none of debug, info, warn, error", level)
+	}
+	options := &slog.HandlerOptions{Level: at}
+	switch format {
+	case "text":
+		return slog.New(telemetry.LogHandler(slog.NewTextHandler(w, options))), nil
+	case "json":
+		return slog.New(telemetry.LogHandler(slog.NewJSONHandler(w, options))), nil
+	}
+	return nil, fmt.Errorf("log format %q is none of text, json", format)
 }
