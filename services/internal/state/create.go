@@ -375,7 +375,7 @@ func (s *Store) create(
 	k := keysOf(project)
 	playerInterval, playerBurst := s.limits.Player().bucket()
 	projectInterval, projectBurst := s.limits.Project().bucket()
-	first, older := batch[0], 0
+	first, older, free := batch[0], 0, s.space(project)
 	rules, pauses := first.Settings.GetTickets(), PausesOf(first.Settings)
 	for _, one := range batch {
 		older += len(one.older)
@@ -383,6 +383,8 @@ func (s *Store) create(
 	c := s.call("ticket_create", k, ids{ofParty: first.party.id},
 		"waiting_limit", s.limits.Waiting,
 		"results_limit", s.limits.Results,
+		"room_from", free.from,
+		"room_until", free.until,
 		"player_interval", playerInterval,
 		"player_burst", playerBurst,
 		"project_interval", projectInterval,
@@ -438,6 +440,11 @@ func (s *Store) create(
 	position = uint64(at)
 	var in replied
 	for ; len(rest) >= 3; rest = rest[3:] {
+		if in.text(rest[1]) == "room" {
+			from := in.number(rest[0])
+			s.spaces.Store(project, space{from: from, until: from + in.number(rest[2]), read: s.measured.host()})
+			continue
+		}
 		if verdicts == nil {
 			verdicts = map[int]verdict{}
 		}
@@ -456,6 +463,26 @@ func (s *Store) create(
 		verdicts[int(in.number(rest[0]))] = said
 	}
 	return position, verdicts, in.err
+}
+
+// space says that no ticket is refused for the project's limits of waiting tickets and results as long as the history's
+// position is between from and until: it grows with each ticket that counts to one of them.
+type space struct {
+	from, until int64
+	read        time.Time
+}
+
+// spaceTime is how long a space counts. A Redis that comes back with less has earlier positions, and is found later.
+const spaceTime = time.Second
+
+// space returns what is known of a project's limits; the zero space if nothing is.
+func (s *Store) space(project string) space {
+	value, _ := s.spaces.Load(project)
+	known, _ := value.(space)
+	if passed := s.measured.host().Sub(known.read); passed < 0 || passed > spaceTime {
+		return space{}
+	}
+	return known
 }
 
 // refusal is the error of a verdict.

@@ -20,6 +20,8 @@ type Ages struct {
 	Outbox, Waiting, Silence time.Duration
 	// The tickets of a queue that no config has served for longer than Unserved may wait in vain.
 	Unserved time.Duration
+	// Urgent leaves out what may be found some seconds later: what is only deleted then, or has waited for long.
+	Urgent bool
 }
 
 // DueWork is what is due in a project.
@@ -60,7 +62,10 @@ func (s *Store) DueWork(ctx context.Context, project string, after Ages) (DueWor
 			k.resolved(): now, k.ended(): now, k.awaited(): now, k.rated(): now.Add(-s.ratingAge()),
 			k.unserved(): now.Add(-withSlack(after.Unserved)),
 		} {
-			counts[set] = p.ZCount(ctx, set, "-inf", strconv.FormatInt(millis(latest), 10))
+			counts[set] = new(redis.IntCmd)
+			if !after.Urgent || set == k.outbox() || set == k.claims() || set == k.joins() {
+				counts[set] = p.ZCount(ctx, set, "-inf", strconv.FormatInt(millis(latest), 10))
+			}
 		}
 		return nil
 	})

@@ -54,6 +54,8 @@ type Store struct {
 	pipes sync.Map
 	// listed is when keepListed last had each project listed.
 	listed sync.Map
+	// spaces has what creates know of each project's limits.
+	spaces sync.Map
 	log    *slog.Logger
 	bare   bool             // see explain
 	clock  func() time.Time // replaces Redis's
