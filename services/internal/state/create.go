@@ -380,6 +380,10 @@ func (s *Store) create(
 	for _, one := range batch {
 		older += len(one.older)
 	}
+	var replaced []byte
+	if older > 0 {
+		replaced = s.cancelled("replaced")
+	}
 	c := s.call("ticket_create", k, ids{ofParty: first.party.id},
 		"waiting_limit", s.limits.Waiting,
 		"results_limit", s.limits.Results,
@@ -398,7 +402,7 @@ func (s *Store) create(
 		"party_body", first.party.body,
 		"heard_every", first.party.noted.Milliseconds(),
 		"event", s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_CREATED}),
-		"replaced_event", s.cancelled("replaced"),
+		"replaced_event", replaced,
 		"listing", Listed(first.Settings),
 		"player_limit", rules.GetPlayerLimit(),
 		"replaces", flag(rules.GetWhenReached() == "replace"),
@@ -440,27 +444,23 @@ func (s *Store) create(
 	position = uint64(at)
 	var in replied
 	for ; len(rest) >= 3; rest = rest[3:] {
-		if in.text(rest[1]) == "room" {
-			from := in.number(rest[0])
-			s.spaces.Store(project, space{from: from, until: from + in.number(rest[2]), read: s.measured.host()})
+		n, what := in.number(rest[0]), in.text(rest[1])
+		said := verdicts[int(n)]
+		switch after, is := rest[2].(int64); {
+		case what == "room":
+			s.spaces.Store(project, space{from: n, until: n + after, read: s.measured.host()})
 			continue
+		case what == "plays":
+			said.running = in.text(rest[2])
+		case is:
+			said.reason, said.after = what, time.Duration(after)*time.Microsecond
+		default:
+			said.reason, said.value = what, in.text(rest[2])
 		}
 		if verdicts == nil {
 			verdicts = map[int]verdict{}
 		}
-		said := verdicts[int(in.number(rest[0]))]
-		if in.text(rest[1]) == "plays" {
-			said.running = in.text(rest[2])
-			verdicts[int(in.number(rest[0]))] = said
-			continue
-		}
-		said.reason = in.text(rest[1])
-		if after, is := rest[2].(int64); is {
-			said.after = time.Duration(after) * time.Microsecond
-		} else {
-			said.value = in.text(rest[2])
-		}
-		verdicts[int(in.number(rest[0]))] = said
+		verdicts[int(n)] = said
 	}
 	return position, verdicts, in.err
 }
