@@ -225,7 +225,9 @@ func (l *leader) maintain(ctx context.Context, now time.Time) {
 	if !l.knows(found.Revisions) { // a poke was lost
 		l.reloads.wanted = true
 	}
-	l.measure(ctx)
+	if found.full || found.Quiet {
+		l.measure(ctx)
+	}
 }
 
 // measure sets the project's gauges.

@@ -16,6 +16,9 @@ const lookAgain = 250 * time.Millisecond
 // longestGap is the longest time between two looks of which nothing is missed.
 const longestGap = 5 * time.Second
 
+// A look is full when as many were not: what is not urgent is found a few seconds later.
+const urgentLooks = 4
+
 // How many items are released one by one, or deleted, at a time. If there are more, the next look follows at once,
 // after the loop's other work.
 const (
@@ -30,8 +33,8 @@ type maintenance struct {
 	outbox    *outbox
 	listeners *listeners
 
-	// next is when to look next.
-	next time.Time
+	// next is when to look next, and full when a look is full.
+	next, full time.Time
 	// looked is the beginning of the last look that the state store answered, and watching the time since which none
 	// failed, or was late by longestGap.
 	looked, watching time.Time
@@ -52,6 +55,7 @@ type findings struct {
 	state.DueWork
 	// expired is the position of the feed behind what was deleted.
 	expired uint64
+	full    bool
 }
 
 // suspend notes that the state store failed. The next look, at once, finds out whether it answers again.
@@ -79,7 +83,7 @@ func (m *maintenance) watched() time.Duration {
 	return min(now.Sub(m.watching), m.listeners.listening(now))
 }
 
-func (m *maintenance) lookNow()               { m.next = time.Time{} }
+func (m *maintenance) lookNow()               { m.next, m.full = time.Time{}, time.Time{} }
 func (m *maintenance) lookSoon(now time.Time) { m.next = now.Add(lookAgain) }
 
 // look looks if it is time, and reports whether it did. What it releases is in the inbox afterwards.
@@ -89,8 +93,10 @@ func (m *maintenance) look(ctx context.Context, now time.Time) (found findings, 
 	}
 	m.outbox.clear(ctx)
 	var err error
+	found.full = !now.Before(m.full)
 	found.DueWork, err = m.Store.DueWork(ctx, m.project, state.Ages{
 		Outbox: outboxAge, Waiting: m.Settings.Waiting, Silence: m.Settings.Silence, Unserved: m.Settings.Unserved,
+		Urgent: !found.full,
 	})
 	if m.unreachable = !m.observed.Check(ctx, "reading the state", err); m.unreachable {
 		m.watching = time.Time{}
@@ -102,6 +108,10 @@ func (m *maintenance) look(ctx context.Context, now time.Time) (found findings, 
 	}
 	m.looked = now
 	m.next, m.empty = now.Add(m.Timing.Look), found.Waiting == 0
+	if found.full {
+		soon := min(m.Settings.Waiting, m.Settings.Silence, m.Settings.Unserved, m.Readable) / urgentLooks
+		m.full = now.Add(min(urgentLooks*m.Timing.Look, soon))
+	}
 	m.quiet.Store(0)
 	if found.Quiet {
 		m.quiet.Store(found.Position + 1)
@@ -123,7 +133,9 @@ func (m *maintenance) look(ctx context.Context, now time.Time) (found findings, 
 	if found.Results {
 		m.sweepResults(ctx)
 	}
-	found.expired = max(found.expired, m.endUnserved(ctx, now, found.Unserved))
+	if found.full {
+		found.expired = max(found.expired, m.endUnserved(ctx, now, found.Unserved))
+	}
 	if found.Feed {
 		m.trimFeed(ctx, now)
 	}

@@ -375,14 +375,20 @@ func (s *Store) create(
 	k := keysOf(project)
 	playerInterval, playerBurst := s.limits.Player().bucket()
 	projectInterval, projectBurst := s.limits.Project().bucket()
-	first, older := batch[0], 0
+	first, older, free := batch[0], 0, s.space(project)
 	rules, pauses := first.Settings.GetTickets(), PausesOf(first.Settings)
 	for _, one := range batch {
 		older += len(one.older)
 	}
+	var replaced []byte
+	if older > 0 {
+		replaced = s.cancelled("replaced")
+	}
 	c := s.call("ticket_create", k, ids{ofParty: first.party.id},
 		"waiting_limit", s.limits.Waiting,
 		"results_limit", s.limits.Results,
+		"room_from", free.from,
+		"room_until", free.until,
 		"player_interval", playerInterval,
 		"player_burst", playerBurst,
 		"project_interval", projectInterval,
@@ -396,7 +402,7 @@ func (s *Store) create(
 		"party_body", first.party.body,
 		"heard_every", first.party.noted.Milliseconds(),
 		"event", s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_CREATED}),
-		"replaced_event", s.cancelled("replaced"),
+		"replaced_event", replaced,
 		"listing", Listed(first.Settings),
 		"player_limit", rules.GetPlayerLimit(),
 		"replaces", flag(rules.GetWhenReached() == "replace"),
@@ -438,24 +444,45 @@ func (s *Store) create(
 	position = uint64(at)
 	var in replied
 	for ; len(rest) >= 3; rest = rest[3:] {
+		n, what := in.number(rest[0]), in.text(rest[1])
+		said := verdicts[int(n)]
+		switch after, is := rest[2].(int64); {
+		case what == "room":
+			s.spaces.Store(project, space{from: n, until: n + after, read: s.measured.host()})
+			continue
+		case what == "plays":
+			said.running = in.text(rest[2])
+		case is:
+			said.reason, said.after = what, time.Duration(after)*time.Microsecond
+		default:
+			said.reason, said.value = what, in.text(rest[2])
+		}
 		if verdicts == nil {
 			verdicts = map[int]verdict{}
 		}
-		said := verdicts[int(in.number(rest[0]))]
-		if in.text(rest[1]) == "plays" {
-			said.running = in.text(rest[2])
-			verdicts[int(in.number(rest[0]))] = said
-			continue
-		}
-		said.reason = in.text(rest[1])
-		if after, is := rest[2].(int64); is {
-			said.after = time.Duration(after) * time.Microsecond
-		} else {
-			said.value = in.text(rest[2])
-		}
-		verdicts[int(in.number(rest[0]))] = said
+		verdicts[int(n)] = said
 	}
 	return position, verdicts, in.err
+}
+
+// space says that no ticket is refused for the project's limits of waiting tickets and results as long as the history's
+// position is between from and until: it grows with each ticket that counts to one of them.
+type space struct {
+	from, until int64
+	read        time.Time
+}
+
+// spaceTime is how long a space counts. A Redis that comes back with less has earlier positions, and is found later.
+const spaceTime = time.Second
+
+// space returns what is known of a project's limits; the zero space if nothing is.
+func (s *Store) space(project string) space {
+	value, _ := s.spaces.Load(project)
+	known, _ := value.(space)
+	if passed := s.measured.host().Sub(known.read); passed < 0 || passed > spaceTime {
+		return space{}
+	}
+	return known
 }
 
 // refusal is the error of a verdict.

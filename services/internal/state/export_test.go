@@ -103,9 +103,10 @@ func (s *Store) AppendEntries(ctx context.Context, project string, n int, change
 	}
 	_, err = s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 		p.IncrBy(ctx, k.feedSeq(), int64(n)) // first: readers never see entries beyond it
+		limit, _ := s.arguments["feed_limit"].(int)
 		for i := range n {
 			id := strconv.FormatUint(position+uint64(i)+1, 10) + "-0"
-			p.XAdd(ctx, &redis.XAddArgs{Stream: k.feed(), ID: id, MaxLen: int64(s.feed), Approx: true, Values: changes})
+			p.XAdd(ctx, &redis.XAddArgs{Stream: k.feed(), ID: id, MaxLen: int64(limit), Approx: true, Values: changes})
 		}
 		return nil
 	})
@@ -274,9 +275,9 @@ func (s *Store) ConfigChanges(ctx context.Context, project string) (int64, error
 
 // At is the store at a time.
 func (s *Store) At(now time.Time) *Store {
-	then := &Store{redis: s.redis, feeds: s.feeds, log: s.log, bare: s.bare, limits: s.limits, feed: s.feed,
-		history: s.history, functions: s.functions, step: s.step, memory: s.memory, clock: func() time.Time { return now },
-		feedBytes: s.feedBytes, historyBytes: s.historyBytes, waits: s.waits}
+	then := &Store{redis: s.redis, feeds: s.feeds, log: s.log, bare: s.bare, limits: s.limits,
+		arguments: s.arguments, functions: s.functions, step: s.step, memory: s.memory, waits: s.waits,
+		clock: func() time.Time { return now }}
 	then.measured.host = s.measured.host
 	return then
 }

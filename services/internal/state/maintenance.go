@@ -3,7 +3,6 @@ package state
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"strconv"
 	"time"
@@ -20,6 +19,8 @@ type Ages struct {
 	Outbox, Waiting, Silence time.Duration
 	// The tickets of a queue that no config has served for longer than Unserved may wait in vain.
 	Unserved time.Duration
+	// Urgent leaves out what may be found some seconds later: what is only deleted then, or has waited for long.
+	Urgent bool
 }
 
 // DueWork is what is due in a project.
@@ -44,34 +45,30 @@ type DueWork struct {
 // DueWork reads what is due, in one round trip. It decides nothing: the scripts look at Redis's clock.
 func (s *Store) DueWork(ctx context.Context, project string, after Ages) (DueWork, error) {
 	k, now := keysOf(project), s.Now()
-	var position *redis.StringCmd
 	var revisions *redis.MapStringStringCmd
 	var waiting, games, stored *redis.IntCmd
-	var trimmed *redis.SliceCmd
+	var position, trimmed *redis.SliceCmd
 	counts := map[string]*redis.IntCmd{}
 	_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-		position, revisions, waiting = p.Get(ctx, k.feedSeq()), p.HGetAll(ctx, k.revisions()), p.ZCard(ctx, k.waiting())
+		position, revisions, waiting = p.MGet(ctx, k.feedSeq()), p.HGetAll(ctx, k.revisions()), p.ZCard(ctx, k.waiting())
 		games = p.Exists(ctx, k.backfills(), k.backfillSizes())
 		stored = p.Exists(ctx, k.outbox(), k.claims(), k.joins(), k.resolved(), k.ended(), k.awaited())
-		trimmed = trimState(ctx, p, k)
+		trimmed = p.HMGet(ctx, k.streamBytes(), "t", "d")
 		for set, latest := range map[string]time.Time{
 			k.outbox(): now.Add(-after.Outbox), k.claims(): now, k.joins(): now,
 			k.backfills(): now.Add(-withSlack(after.Silence)), k.waiting(): now.Add(-withSlack(after.Waiting)),
 			k.resolved(): now, k.ended(): now, k.awaited(): now, k.rated(): now.Add(-s.ratingAge()),
 			k.unserved(): now.Add(-withSlack(after.Unserved)),
 		} {
-			counts[set] = p.ZCount(ctx, set, "-inf", strconv.FormatInt(millis(latest), 10))
+			counts[set] = new(redis.IntCmd)
+			if !after.Urgent || set == k.outbox() || set == k.claims() || set == k.joins() {
+				counts[set] = p.ZCount(ctx, set, "-inf", strconv.FormatInt(millis(latest), 10))
+			}
 		}
 		return nil
 	})
-	if err != nil && !errors.Is(err, redis.Nil) {
+	if err != nil {
 		return DueWork{}, unavailable(err)
-	}
-	counts[""], counts["games"], counts["stored"] = waiting, games, stored
-	for _, count := range counts {
-		if err := count.Err(); err != nil {
-			return DueWork{}, unavailable(err)
-		}
 	}
 	some := func(sets ...string) bool {
 		for _, set := range sets {
@@ -88,8 +85,8 @@ func (s *Store) DueWork(ctx context.Context, project string, after Ages) (DueWor
 		Unserved: counts[k.unserved()].Val(),
 	}
 	var in replied
-	d.Position = in.position(cmp.Or(position.Val(), "0"))
-	d.Feed = feedIsDue(position.Val(), in.row(trimmed), now)
+	at := in.row(position)[0]
+	d.Position, d.Feed = in.position(at), feedIsDue(in.text(at), in.row(trimmed), now)
 	d.Quiet = waiting.Val()+games.Val()+stored.Val() == 0 && !d.Feed
 	for id, text := range revisions.Val() {
 		d.Revisions[id] = in.digits(text)

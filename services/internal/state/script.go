@@ -188,11 +188,14 @@ type call struct {
 	args   []any
 }
 
+// spareKeys and spareArgs are for what a call about one ticket appends.
+const spareKeys, spareArgs = 4, 8
+
 // call prepares a call of a script. named are name, value pairs of the arguments. A test compares names with the files
 // and their headers. The caller appends the keys and the arguments that repeat.
 func (s *Store) call(name string, k keys, of ids, named ...any) call {
 	script := scripts()[name]()
-	c := call{script: script, keys: k.named(script.keys, of), args: make([]any, 0, len(script.args))}
+	c := call{script: script, keys: k.named(script.keys, of), args: make([]any, 0, len(script.args)+spareArgs)}
 	for _, name := range script.included {
 		c.args = append(c.args, s.argumentOf(name))
 	}
@@ -204,24 +207,13 @@ func (s *Store) call(name string, k keys, of ids, named ...any) call {
 
 // argumentOf returns the value of an include's argument.
 func (s *Store) argumentOf(name string) any {
-	switch name {
-	case "feed_limit":
-		return s.feed
-	case "feed_bytes":
-		return s.feedBytes
-	case "history_limit":
-		return s.history
-	case "history_bytes":
-		return s.historyBytes
-	case "changes_bytes":
-		return s.limits.Configs.History
-	case "set_time":
+	if name == "set_time" {
 		// mistake clock: return s.measured.host().UnixMicro()
 		if s.clock != nil {
 			return s.clock().UnixMicro()
 		}
 	}
-	return ""
+	return cmp.Or(s.arguments[name], any(""))
 }
 
 // addKeys adds the keys of ids, and addArgs texts.

@@ -54,6 +54,8 @@ type Store struct {
 	pipes sync.Map
 	// listed is when keepListed last had each project listed.
 	listed sync.Map
+	// spaces has what creates know of each project's limits.
+	spaces sync.Map
 	log    *slog.Logger
 	bare   bool             // see explain
 	clock  func() time.Time // replaces Redis's
@@ -61,10 +63,10 @@ type Store struct {
 	measured clock
 	memory   *memory
 
-	limits                   Limits
-	feed, history, functions int
-	step                     int64 // snapshotStep, unless a test sets it
-	feedBytes, historyBytes  int
+	limits    Limits
+	functions int
+	step      int64          // snapshotStep, unless a test sets it
+	arguments map[string]any // see argumentOf
 }
 
 // Open makes a Store. It does not connect: call Ping to check that Redis answers.
@@ -88,7 +90,7 @@ func Open(o Options) (*Store, error) {
 	url := o.Server.URL
 	s := &Store{
 		log: o.Log, bare: strings.HasPrefix(url, "rediss") && (o.TLS == nil || len(o.TLS.Certificates) == 0), clock: o.Clock,
-		memory: &memory{reserve: reserve}, limits: o.Limits, feed: o.Feed, history: o.History,
+		memory: &memory{reserve: reserve}, limits: o.Limits,
 		functions: cmp.Or(o.Functions, math.MaxInt32), step: snapshotStep,
 	}
 	if s.measured.host = o.Host; o.Host == nil {
@@ -101,11 +103,12 @@ func Open(o Options) (*Store, error) {
 		return nil, err
 	}
 	s.waits = newWaits(s)
-	s.feed, s.feedBytes = cmp.Or(s.feed, 100_000), cmp.Or(o.FeedBytes, 128<<20)
-	s.historyBytes = cmp.Or(o.HistoryBytes, 64<<20)
 	defaults := settings.Default[Limits]()
 	s.limits.Backfills = cmp.Or(s.limits.Backfills, defaults.Backfills)
 	s.limits.Configs.History = cmp.Or(s.limits.Configs.History, defaults.Configs.History)
+	s.arguments = map[string]any{"feed_limit": cmp.Or(o.Feed, 100_000), "feed_bytes": cmp.Or(o.FeedBytes, 128<<20),
+		"history_limit": o.History, "history_bytes": cmp.Or(o.HistoryBytes, 64<<20),
+		"changes_bytes": s.limits.Configs.History}
 	return s, nil
 }
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"strconv"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 )
 
 // feedAge is how long entries stay in the feed at least, unless they are too many or too large: a reader that was away
@@ -33,12 +31,7 @@ func (s *Store) TrimFeed(ctx context.Context, project string) (more bool, err er
 	return true, nil
 }
 
-// trimState reads what feedIsDue looks at.
-func trimState(ctx context.Context, p redis.Pipeliner, k keys) *redis.SliceCmd {
-	return p.HMGet(ctx, k.streamBytes(), "t", "d")
-}
-
-// feedIsDue reports whether TrimFeed has something to do: position is the feed's, and state what trimState read. It has
+// feedIsDue reports whether TrimFeed has something to do: position is the feed's, and state what it noted last. It has
 // not when the feed is trimmed to its last entry.
 func feedIsDue(position string, state []any, now time.Time) bool {
 	if position == "" || len(state) != 2 || state[1] == position {

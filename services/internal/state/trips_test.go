@@ -177,9 +177,46 @@ func TestPairTakesFewCommands(t *testing.T) {
 		mustClaim(t, s, terms, c)
 		creates, claims = min(creates, created-before), min(claims, commands()-created)
 	}
-	if creates > 2*13 || claims > 13 {
-		t.Errorf("two creates take %d commands, want 26; their claim takes %d, want 13", creates, claims)
+	if creates > 2*11 || claims > 12 {
+		t.Errorf("two creates take %d commands, want 22; their claim takes %d, want 12", creates, claims)
 	}
+}
+
+// TestLimitsHoldBetweenLooks: of two processes that rarely look at a project's limits, neither creates a ticket more.
+func TestLimitsHoldBetweenLooks(t *testing.T) {
+	open := opener(t, embeddedtest.Redis(t))
+	options := state.Options{History: 1000, Limits: state.Limits{Waiting: 20, Results: 24}}
+	stores := []*state.Store{open(options), open(options)}
+	revision, terms := setUp(t, stores[0])
+	var created, matched []string
+	fill := func(want int, limit string) {
+		t.Helper()
+		for n := range want + 1 {
+			id := fmt.Sprint("t", len(created))
+			err := stores[n%2].Creator(nil).Create(t.Context(), project, ticket(id, 1))
+			if n < want {
+				must(t, err)
+				created = append(created, id)
+			} else if refused, is := errors.AsType[*problem.Error](err); !is || refused.Limit.Name != limit {
+				t.Fatalf("ticket %d: %v, want the limit %q", n, err, limit)
+			}
+		}
+	}
+	match := func(count int) {
+		t.Helper()
+		for range count / 2 {
+			n := len(matched)
+			c := claim(revision, fmt.Sprint("m", n), created[n], created[n+1])
+			c.Match.Place, c.Match.Hosting, c.Assignments = "", nil, []*pb.Assignment{{Connection: "x"}, {Connection: "x"}}
+			mustClaim(t, stores[0], terms, c)
+			matched = created[:n+2]
+		}
+	}
+	fill(20, "waiting")
+	match(20)
+	fill(20, "waiting")
+	match(4)
+	fill(0, "results")
 }
 
 // TestProjectsShareRoundTrips: what many projects create, and claim, while two round trips are under way, takes one.

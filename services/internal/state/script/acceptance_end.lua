@@ -96,7 +96,7 @@ for n = 0, #KEYS - first_key do
     end
   end
 end
-wait_again(scores)
+add_all(waiting, scores)
 pause(missed, now)
 redis.call('ZREM', claims, match_id)
 redis.call('DEL', match)
@@ -127,9 +127,5 @@ elseif game and not is_joining and redis.call('EXISTS', backfill) == 1 then
   others = forget(game, changes)
 end
 append_history(events, moved)
-local position = 0
-if #changes > 0 then
-  position = append_feed(changes)
-end
-return {'ended', position, table.concat(ended.declined, ' '), table.concat(ended.silent, ' '),
+return {'ended', append_feed(changes), table.concat(ended.declined, ' '), table.concat(ended.silent, ' '),
   table.concat(others, ' ')}

@@ -66,7 +66,7 @@ for _ = 1, tonumber(match_count) do
   end
   k, a = k + 1 + count + (game and 3 or 0), a + 7
 end
-wait_again(scores)
+add_all(waiting, scores)
 note_ends(ends)
 if #dropped > 0 then
   redis.call('ZREM', claims, unpack(dropped))
@@ -74,12 +74,8 @@ if #dropped > 0 then
 end
 if #begun_ids > 0 then
   redis.call('ZREM', outbox, unpack(begun_ids))
-  redis.call('ZADD', claims, unpack(deadlines))
 end
-if #events > 0 then
-  append_history(events, moved)
-end
-if #changes > 0 then
-  result[1] = append_feed(changes)
-end
+add_all(claims, deadlines)
+append_history(events, moved)
+result[1] = append_feed(changes)
 return result

@@ -81,6 +81,9 @@ for i = 1, tonumber(match_count) do
         add(keep, kept, id)
       end
       ended_ids[#ended_ids + 1] = id
+      if m.state ~= ALLOCATING then -- which left the outbox when it began
+        redis.call('ZREM', outbox, id)
+      end
     end
     if game and not is_joining and redis.call('EXISTS', game.key) == 1 then
       others = is_used and serve_game(game, connection, now, changes) or forget(game, changes)
@@ -98,19 +101,12 @@ end
 note_ends(ends)
 if #ended_ids > 0 then
   redis.call('ZREM', claims, unpack(ended_ids))
-  redis.call('ZREM', outbox, unpack(ended_ids))
 end
-if #events > 0 then
-  append_history(events, count)
-end
-if #keep > 0 then
-  redis.call('ZADD', ended, unpack(keep)) -- until when matches are kept
-end
+append_history(events, count)
+add_all(ended, keep) -- until when matches are kept
 keep_results(all, count, now, readable)
 for _, game in pairs(games) do
   describe(game, changes)
 end
-if #changes > 0 then
-  result[1] = append_feed(changes)
-end
+result[1] = append_feed(changes)
 return result

@@ -30,7 +30,7 @@ local now = millis()
 -- A call for each ticket would take most of the time, so as much as possible is done for all tickets at once.
 local matches, all, current, targets, result, changes = {}, {}, {}, {}, {0}, {}
 local k, a = first_key, first_arg
-local room = tonumber(max_matches) > 0 and max_matches - redis.call('ZCARD', claims) or math.huge
+local room = tonumber(max_matches) == 0 and math.huge
 local added, batch = 0, {games = {}, begun = 0, bytes = 0}
 -- Any match may try a shared target that is closed: not only the oldest, which may be of an invented region.
 local first_try = now % match_count
@@ -46,6 +46,7 @@ for i = 1, tonumber(match_count) do
   local counted, refusal = '', nil
   -- Matches that wait for the approval of a running game are not limited by --max-matches.
   local takes_room = body ~= '' and (acceptance ~= '0' or not (game and game.is_running))
+  room = room or takes_room and max_matches - redis.call('ZCARD', claims)
   -- mistake config: current[config] = revision
   if current[config] ~= revision then
     refusal = 'config'
@@ -126,12 +127,8 @@ for _, match in ipairs(matches) do
     count = count + #match.ids
   end
 end
-if #claimed > 0 then
-  redis.call('ZADD', claims, unpack(claimed))
-end
-if #sent > 0 then
-  redis.call('ZADD', outbox, unpack(sent))
-end
+add_all(claims, claimed)
+add_all(outbox, sent)
 for name, t in pairs(targets) do
   note_claims(name, t, now)
 end
@@ -141,7 +138,5 @@ if count > 0 then
   table.insert(changes, 1, '-')
   table.insert(changes, 2, table.concat(taken, ' '))
 end
-if #changes > 0 then
-  result[1] = append_feed(changes)
-end
+result[1] = append_feed(changes)
 return result

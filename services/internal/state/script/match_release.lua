@@ -56,7 +56,7 @@ for n = 0, #KEYS - first_key do
     ids[#ids + 1] = id
   end
 end
-wait_again(scores)
+add_all(waiting, scores)
 if game then
   if game.is_running then
     others = lapse(game, match_id, changes)
@@ -65,4 +65,4 @@ if game then
   end
 end
 append_history({event, table.concat(ids, ' ')}, #ids)
-return {1, #changes > 0 and append_feed(changes) or 0, unpack(others)}
+return {1, append_feed(changes), unpack(others)}

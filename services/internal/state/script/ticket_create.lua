@@ -7,7 +7,8 @@
 --       encoding, body, standing, rated
 -- KEYS: waiting, resolved, claims, settings, party, rates, players_0, players_1, keys_0, keys_1, queues, running,
 --       ratings, rated, then ticket…
--- ARGV: waiting_limit, results_limit (0 = none), player_interval, player_burst, project_interval, project_burst (in
+-- ARGV: waiting_limit, results_limit (0 = none), room_from, room_until (positions of the history between which neither
+--       is met), player_interval, player_burst, project_interval, project_burst (in
 --       microseconds, an interval of 0 = no limit), large_size (bytes of a body from which they count), bytes_limit (of
 --       all large bodies, 0 = none), player_share (bytes of one, 0 = any), settings_revision (of the settings
 --       that the caller decided by), party_read (the party's revision that the caller read, '' = no party),
@@ -28,8 +29,9 @@
 --         request, 'taken' and the ticket that its player has, 'unserved' and its queues that no config serves, or
 --         'older' and tickets that must be among the older ones, both with spaces between, or 'playing' and a match of
 --         a player; and for each ticket that replaced others its number, 'ended' and these, and for each whose player
---         is in a match its number, 'plays' and that match, where it is told; {-1} when the project has other settings,
---         {-2} when the party is another one by now: then nothing was created
+--         is in a match its number, 'plays' and that match, where it is told; and where the limits were looked at
+--         a position of the history, 'room' and for how many more none is met; {-1} when the project has other
+--         settings, {-2} when the party is another one by now: then nothing was created
 if (redis.call('HGET', settings, REVISION) or '0') ~= settings_revision then
   return {-1}
 end
@@ -54,13 +56,7 @@ read_buckets(tickets, now)
 read_keys(tickets, now)
 read_older()
 rate(tickets, created)
-local room, scarce = math.huge, 'waiting'
-if tonumber(waiting_limit) > 0 then
-  room = waiting_limit - redis.call('ZCARD', waiting)
-end
-if tonumber(results_limit) > 0 and kept_results(created) >= tonumber(results_limit) then
-  room, scarce = 0, 'results'
-end
+local room, readable, result = room_for(tonumber(count), created)
 
 -- admit returns why a ticket is not created, and a value; or nil and the older tickets that end for it.
 local function admit(t)
@@ -75,7 +71,7 @@ local function admit(t)
   end
   local project_wait, players_wait = wait_for_project(t, now), wait_for_players(t.names, now)
   if room < 1 then
-    return scarce, 0
+    return readable and 'waiting' or 'results', 0
   elseif t.key ~= '' and key_room < 1 then
     return 'keys', 0
   elseif project_wait > 0 then
@@ -97,7 +93,7 @@ local function admit(t)
   return large or limit, large and 0 or value
 end
 
-local changes, scores, ids, result, ended, told, deleted = {}, {}, {}, {0}, {}, {}, {}
+local changes, scores, ids, ended, told, deleted = {}, {}, {}, {}, {}, {}
 for n, t in ipairs(tickets) do
   local limit, value = admit(t)
   if limit then
@@ -141,5 +137,7 @@ if #ids > 0 then
   end
   append_history(events, #ids + #ended)
   result[1] = append_feed(changes)
+else
+  take_positions(-1 - count)
 end
 return result

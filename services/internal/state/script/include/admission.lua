@@ -1,8 +1,25 @@
 -- Functions of ticket_create.lua which return why a ticket is not created: pauses, matches without a result, queues and
 -- bytes; or store it. They use large, pause and buckets.
 -- Reads: queues, running, when_running, party, party_read, heard_every, first_pause, longest_pause, large_size,
---  bytes_limit, player_share, ends_told
+--  bytes_limit, player_share, ends_told, waiting, waiting_limit, results_limit, room_from, room_until
 local large_from, serves, used, held, sizes, counted = tonumber(large_size), {}, nil, {}, {}, {}
+
+-- room_for returns how many tickets may be created, whether there is room for results, and the beginning of the result.
+-- Each ticket that waits or gets a result takes a position of the history, so it rarely looks.
+local function room_for(count, now)
+  local position, room, left = take_positions(count + 1), math.huge, math.huge
+  local before = position - count - 1
+  if position > tonumber(room_until) or before < tonumber(room_from) then
+    room = tonumber(waiting_limit) > 0 and waiting_limit - redis.call('ZCARD', waiting) or room
+    left = tonumber(results_limit) > 0 and tonumber(results_limit) or left
+    local parts = left < math.huge and redis.call('HGETALL', results) or {}
+    for i = 1, #parts, 2 do -- also of tickets that were deleted since
+      left = tonumber(parts[i]) > now and left - parts[i + 1] or left
+    end
+  end
+  local least = math.min(room, left)
+  return left > 0 and room or 0, left > 0, math.max(position, least) < math.huge and {0, before, 'room', least} or {0}
+end
 
 -- refuse_pausing names the player that pauses longest, or one that did and was not heard of in the party since.
 local function refuse_pausing(t, now)

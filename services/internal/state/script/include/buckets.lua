@@ -94,12 +94,9 @@ local function write_buckets(has_created)
     add(list, PROJECT, to_text(project_full))
   end
   if #list > 0 and begun ~= begins then
-    add(list, PERIOD, begins)
-  end
-  if #list > 0 then
-    redis.call('HSET', players, unpack(list))
-  end
-  if #list > 0 and begun ~= begins then
+    redis.call('HSET', players, PERIOD, begins, unpack(list))
     redis.call('PEXPIRE', players, ends)
+  elseif #list > 0 then
+    redis.call('HSET', players, unpack(list))
   end
 end

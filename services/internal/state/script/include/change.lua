@@ -29,7 +29,8 @@ end
 -- carried is how many bytes of bodies the entry of this script has, so far.
 local carried = 0
 
--- append_feed appends one entry to the feed and returns its position. changes is a list of name, value pairs:
+-- append_feed appends one entry to the feed and returns its position, 0 when nothing changed. changes is a list of
+-- name, value pairs:
 --   '+<ticket>', body    the ticket waits from now on
 --   '@<ticket>', ''      the same; the body is to be fetched, if the ticket still waits
 --   '-<ticket>', ''      the ticket no longer waits
@@ -37,6 +38,9 @@ local carried = 0
 -- and the changes that describe in backfill.lua adds. Small entries are bounded by their number, so their bytes do not
 -- count.
 local function append_feed(changes)
+  if #changes == 0 then
+    return 0
+  end
   local position, size = redis.call('INCR', feed_seq), carried + #changes * NAME
   redis.call('XADD', feed, 'MAXLEN', '~', feed_limit, position .. '-0', unpack(changes))
   if #changes == 2 then
@@ -48,16 +52,24 @@ local function append_feed(changes)
   return position
 end
 
+-- take_positions takes positions of the history that append_history is to use, or gives them back, and returns the last
+-- one; a huge one when no history is kept.
+local taken, last = 0, 0
+local function take_positions(count)
+  taken, last = count, tonumber(history_limit) == 0 and math.huge or redis.call('INCRBY', history_seq, count)
+  return last
+end
+
 -- append_history appends one entry to the history, unless none is kept. events is a list of pairs: an event, and the
 -- ids of its tickets with spaces between. count is the number of all ids. An entry takes one position for each event
 -- and each id, so that the limit bounds the size of the history. The bytes of an entry with more than PLAIN for each of
 -- them count besides.
 local function append_history(events, count)
   local limit, positions, size = tonumber(history_limit), count + #events / 2, 0
-  if limit == 0 then
+  if limit == 0 or positions == 0 then
     return
   end
-  local position = redis.call('INCRBY', history_seq, positions)
+  local position = positions == taken and last or redis.call('INCRBY', history_seq, positions - taken)
   redis.call('XADD', history, 'MINID', '~', math.max(0, position - limit) .. '-0', position .. '-0', unpack(events))
   for i = 1, #events do
     size = size + #events[i]
@@ -78,7 +90,7 @@ local function show(changes, id, ticket, size, body)
   changes[n + 1], changes[n + 2] = '+' .. id, body or redis.call('HGET', ticket, BODY)
 end
 
--- requeue makes a ticket that was created then wait again, and adds that to changes. wait_again must follow.
+-- requeue makes a ticket that was created then wait again, and adds that to changes and to scores.
 local function requeue(ticket, id, created, changes, scores)
   redis.call('HSET', ticket, STATE, WAITING)
   redis.call('HDEL', ticket, RESERVED_BY, ASKED)
@@ -87,10 +99,10 @@ local function requeue(ticket, id, created, changes, scores)
   -- mistake forgotten: changes[#changes - 1], changes[#changes] = '-' .. id, ''
 end
 
--- wait_again adds tickets to waiting, at their old age.
-local function wait_again(scores)
-  if #scores > 0 then
-    redis.call('ZADD', waiting, unpack(scores))
+-- add_all adds a list of scores and members to a set, unless it is empty.
+local function add_all(set, list)
+  if #list > 0 then
+    redis.call('ZADD', set, unpack(list))
   end
 end
 
@@ -112,17 +124,6 @@ local function keep_results(ids, count, now, readable)
     end
     redis.call('PEXPIRE', results, string.format('%.0f', 2 * readable + 60000))
   end
-end
-
--- kept_results returns how many tickets have results that are kept, also when they were deleted since.
-local function kept_results(now)
-  local count, parts = 0, redis.call('HGETALL', results)
-  for i = 1, #parts, 2 do
-    if tonumber(parts[i]) > now then
-      count = count + tonumber(parts[i + 1])
-    end
-  end
-  return count
 end
 
 -- is_claimed reports whether a ticket is claimed by a match, when it was created, and the ids of its players, with

@@ -56,9 +56,7 @@ local function take_tickets(matches, all, result)
       end
     end
   end
-  if #back > 0 then
-    redis.call('ZADD', waiting, unpack(back))
-  end
+  add_all(waiting, back)
 end
 
 -- enter_game notes that a match goes to its running game, or creates the backfill ticket of its new one.
