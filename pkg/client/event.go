@@ -11,9 +11,9 @@ import (
 
 // EventQuery selects events. Its zero value selects all.
 type EventQuery struct {
-	// Ticket, Match and Config are identifiers. Player selects the tickets of a player that the service lists now: in a
-	// project that lists none, the status is 409.
-	Ticket, Player, Match, Config string
+	// Ticket, Match, Config and Backfill are identifiers; the last selects matches that go to its game. Player selects the
+	// tickets of a player that the service lists now: in a project that lists none, the status is 409.
+	Ticket, Player, Match, Config, Backfill string
 	// Kinds are the kinds of events.
 	Kinds []string
 	// Arrivals asks for what the tickets are that events of the kind created are about.
@@ -29,7 +29,7 @@ type EventQuery struct {
 
 func (q *EventQuery) parameters() map[string]string {
 	return map[string]string{"ticket": q.Ticket, "player": q.Player, "match": q.Match, "config": q.Config,
-		"kind": strings.Join(q.Kinds, ","), "arrivals": boolOf(q.Arrivals), "properties": boolOf(q.Properties),
+		"backfill": q.Backfill, "kind": strings.Join(q.Kinds, ","), "arrivals": boolOf(q.Arrivals), "properties": boolOf(q.Properties),
 		"since": timeOf(q.Since), "limit": numberOf(q.Limit), "after": q.After}
 }
 

@@ -29,7 +29,7 @@ func (c *Client) ListMatches(ctx context.Context, q MatchQuery) (*MatchPage, err
 
 // BackfillQuery selects backfill tickets. Its zero value selects all.
 type BackfillQuery struct {
-	Queue string
+	ID, Queue string
 	// Limit and After are as in MatchQuery.
 	Limit int
 	After string
@@ -38,13 +38,13 @@ type BackfillQuery struct {
 // ListBackfills lists the games that fill up, without their properties. The token must be a developer's; the role
 // Support is enough.
 func (c *Client) ListBackfills(ctx context.Context, q BackfillQuery) (*BackfillPage, error) {
-	return list[BackfillPage](ctx, c, "v2/backfill", map[string]string{"queue": q.Queue, "limit": numberOf(q.Limit),
-		"after": q.After})
+	return list[BackfillPage](ctx, c, "v2/backfill", map[string]string{"id": q.ID, "queue": q.Queue,
+		"limit": numberOf(q.Limit), "after": q.After})
 }
 
 // ChangeQuery selects changes. Its zero value selects all.
 type ChangeQuery struct {
-	// Kind is config, settings, function or player, Name a config or a function, and By their author.
+	// Kind is config, settings, function, player or key, Name a config, a function or a key, and By their author.
 	Kind, Name, By string
 	// Limit and After are as in MatchQuery.
 	Limit int

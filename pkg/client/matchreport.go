@@ -1,8 +1,11 @@
 package client
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -24,6 +27,35 @@ func (c *Client) ReportMatches(ctx context.Context, q MatchReportQuery) (*MatchR
 	return list[MatchReport](ctx, c, "v1/matches/report", map[string]string{"since": timeOf(q.Since),
 		"until": timeOf(q.Until), "by": strings.Join(q.By, ","), "config": q.Config,
 		"minRevision": numberOf(q.MinRevision), "maxRevision": numberOf(q.MaxRevision)})
+}
+
+// NoName is the name of a row of matches that have no queue, no region and so on.
+const NoName = "-"
+
+// Name is what people call a row, by what rows are divided by.
+func (r *MatchReportRow) Name(by string) string {
+	name := ""
+	switch by {
+	case "config":
+		name = r.Config
+	case "revision":
+		name = fmt.Sprintf("%s, revision %d", r.Config, r.Revision)
+	case "function":
+		name = r.Function
+	case "upload":
+		name = fmt.Sprintf("%s, upload %d", r.Function, r.Upload)
+	case "queue":
+		name = r.Queue
+	case "region":
+		name = r.Region
+	case "party":
+		name = [...]string{"unknown", "1", "2", "3", "4", "5", "6+"}[min(max(r.Party, 0), 6)]
+	case "decile":
+		name = strconv.Itoa(r.Decile)
+	case "slot":
+		name = r.Slot.UTC().Format("2006-01-02 15:04")
+	}
+	return cmp.Or(name, NoName)
 }
 
 // LeaderboardQuery says which part of a leaderboard is read. Its zero value is the first page of the rating's season.

@@ -105,39 +105,28 @@ func measureOf(row client.MatchReportRow, kind, name string) (client.Measure, bo
 }
 
 func (v *view) queues(ctx context.Context) (*client.QueueList, error) {
-	return remember(ctx, v, "queues", time.Second,
-		func(ctx context.Context, api *client.Client) (*client.QueueList, error) { return api.ListQueues(ctx) })
+	return remember(ctx, v, "queues", time.Second, (*client.Client).ListQueues)
 }
 
 func (v *view) configs(ctx context.Context) ([]client.ListedConfig, error) {
-	return remember(ctx, v, "configs", 2*time.Second,
-		func(ctx context.Context, api *client.Client) ([]client.ListedConfig, error) {
-			return api.ListConfigs(ctx)
-		})
+	return remember(ctx, v, "configs", 2*time.Second, (*client.Client).ListConfigs)
 }
 
 func (v *view) functions(ctx context.Context) ([]client.Function, error) {
-	return remember(ctx, v, "functions", 2*time.Second,
-		func(ctx context.Context, api *client.Client) ([]client.Function, error) {
-			return api.ListFunctions(ctx)
-		})
+	return remember(ctx, v, "functions", 2*time.Second, (*client.Client).ListFunctions)
 }
 
 // report reads how good matches were. It is kept for a while: slots are five minutes.
 func (v *view) report(ctx context.Context, q client.MatchReportQuery) (*client.MatchReport, error) {
-	what := fmt.Sprint("report ", q.By, q.Config, q.MinRevision, q.MaxRevision, q.Since.Unix()/10, q.Until.Unix()/10)
-	return remember(ctx, v, what, 5*time.Second,
-		func(ctx context.Context, api *client.Client) (*client.MatchReport, error) {
-			return api.ReportMatches(ctx, q)
-		})
+	q.Since, q.Until = q.Since.Truncate(10*time.Second), q.Until.Truncate(10*time.Second)
+	return recall(ctx, v, "report", 5*time.Second, q, (*client.Client).ReportMatches)
 }
 
 // events reads the latest events of some kinds since a time, up to maxEvents of them.
 func (v *view) events(ctx context.Context, q client.EventQuery) ([]client.Event, error) {
-	q.Limit = 1000
-	what := fmt.Sprint("events ", q.Kinds, q.Ticket, q.Match, q.Player, q.Config, q.Since.Unix()/10)
-	return remember(ctx, v, what, 2*time.Second,
-		func(ctx context.Context, api *client.Client) (all []client.Event, err error) {
+	q.Limit, q.Since = 1000, q.Since.Truncate(10*time.Second)
+	return recall(ctx, v, "events", 2*time.Second, q,
+		func(api *client.Client, ctx context.Context, q client.EventQuery) (all []client.Event, err error) {
 			for range 8 {
 				page, err := api.GetEvents(ctx, q)
 				if err != nil {

@@ -181,20 +181,20 @@ func (q *quality) fill(ctx context.Context, v *view, after, before client.MatchR
 			return err
 		}
 		for _, row := range r.Rows {
-			was[nameOf(q.By, row)] = row
+			was[row.Name(q.By)] = row
 		}
 	}
 	q.Low, q.High = math.Inf(1), math.Inf(-1)
 	see := func(m client.Measure) { q.Low, q.High = min(q.Low, m.P10), max(q.High, m.P90) }
 	for _, row := range now.Rows {
 		if row.Outcomes != nil {
-			q.Outcomes = append(q.Outcomes, qualityOutcome{nameOf(q.By, row), row.Outcomes})
+			q.Outcomes = append(q.Outcomes, qualityOutcome{row.Name(q.By), row.Outcomes})
 		}
 		m, ok := measureOf(row, kind, name)
 		if !ok {
 			continue
 		}
-		one := qualityRow{Name: nameOf(q.By, row), Matches: row.Matches, Measure: &m}
+		one := qualityRow{Name: row.Name(q.By), Matches: row.Matches, Measure: &m}
 		for _, own := range row.Measures {
 			if own.Kind == "value" {
 				one.Value = own.Name + " " + number(math.Round(own.Mean*10)/10)
@@ -238,18 +238,4 @@ func (q *quality) Signed(value float64) string {
 		return "−" + q.Text(-value)
 	}
 	return "±0"
-}
-
-// nameOf is the name of a row by what rows are divided by.
-func nameOf(by string, row client.MatchReportRow) string {
-	party := plural(int64(row.Party), "player", "players")
-	switch row.Party {
-	case 0:
-		party = "unknown"
-	case 6:
-		party = "6 players and more"
-	}
-	return cmp.Or(map[string]string{"queue": row.Queue, "config": row.Config, "region": row.Region, "party": party,
-		"decile": fmt.Sprintf("%d of 10", row.Decile), "upload": fmt.Sprintf("%s, upload %d", row.Function, row.Upload),
-		"revision": fmt.Sprintf("%s, revision %d", row.Config, row.Revision)}[by], "none")
 }

@@ -3,7 +3,6 @@ package console
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -115,11 +114,8 @@ func loadQueue(ctx context.Context, v *view) (any, error) {
 
 // waiting reads the oldest tickets of a queue, or a sample of all.
 func (v *view) waiting(ctx context.Context, queue string, sample bool) (*client.WaitingPage, error) {
-	return remember(ctx, v, fmt.Sprint("waiting ", sample, queue), 4*time.Second,
-		func(ctx context.Context, api *client.Client) (*client.WaitingPage, error) {
-			return api.GetWaitingTickets(ctx,
-				client.WaitingQuery{Queue: queue, NoQueue: queue == "", Limit: web.MostListed, Sample: sample})
-		})
+	return recall(ctx, v, "waiting", 4*time.Second, client.WaitingQuery{Queue: queue, NoQueue: queue == "",
+		Limit: web.MostListed, Sample: sample}, (*client.Client).GetWaitingTickets)
 }
 
 // divide adds the matches by region and party.
@@ -131,7 +127,7 @@ func (q *queuePage) divide(ctx context.Context, v *view, since time.Time) error 
 		}
 		for _, row := range r.Rows {
 			if row.Queue == q.Name {
-				part := queuePart{By: by, Name: nameOf(by, row), Matches: row.Matches}
+				part := queuePart{By: by, Name: row.Name(by), Matches: row.Matches}
 				part.Wait, _ = measureOf(row, "wait", "")
 				part.Spread, _ = measureOf(row, "spread", q.Attribute)
 				q.Parts = append(q.Parts, part)
@@ -172,8 +168,8 @@ func (q *queuePage) sample(v *view, tickets []client.WaitingTicket) {
 func (q *queuePage) group(v *view, tickets []client.WaitingTicket) {
 	groups := map[[2]string][]client.WaitingTicket{}
 	for _, t := range tickets {
-		party := client.MatchReportRow{Party: min(max(len(t.Players), 1), 6)}
-		for _, key := range [][2]string{{"region", cmp.Or(t.Region, "unknown")}, {"party", nameOf("party", party)}} {
+		party := client.MatchReportRow{Party: max(len(t.Players), 1)}
+		for _, key := range [][2]string{{"region", cmp.Or(t.Region, "unknown")}, {"party", party.Name("party")}} {
 			groups[key] = append(groups[key], t)
 		}
 	}

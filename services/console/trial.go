@@ -148,10 +148,7 @@ func loadWhatIf(ctx context.Context, v *view, configs []string) (*whatIf, error)
 	if w.Configs = v.choices("queue", "config", w.Config, configs...); w.Config == "" {
 		return w, nil
 	}
-	stored, err := remember(ctx, v, "config "+w.Config, 4*time.Second,
-		func(ctx context.Context, api *client.Client) (*client.StoredConfig, error) {
-			return api.GetConfig(ctx, w.Config)
-		})
+	stored, err := recall(ctx, v, "config", 4*time.Second, w.Config, (*client.Client).GetConfig)
 	if err != nil {
 		return w, err
 	}
