@@ -25,15 +25,6 @@ type audit struct {
 	Older string
 }
 
-// changes are the latest changes of configs, settings and functions, the newest first.
-func (v *view) changes(ctx context.Context) ([]change, error) {
-	page, err := v.changePage(ctx, client.ChangeQuery{Limit: 200})
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(v.shownChanges(page), func(c change) bool { return c.Kind == "player" }), nil
-}
-
 func (v *view) changePage(ctx context.Context, q client.ChangeQuery) (*client.ChangePage, error) {
 	return recall(ctx, v, "changes", 5*time.Second, q, (*client.Client).ListChanges)
 }

@@ -88,18 +88,19 @@ func yOf(v, top float64) float64 {
 // timePlot draws curves of slots of time.
 func timePlot(label string, from, to time.Time, text func(float64) string, lines ...line) *plot {
 	p := &plot{Label: label}
-	greatest, count := 0.0, 0
+	greatest, slots := 0.0, map[time.Time][]string{}
 	for _, l := range lines {
 		for _, one := range l.Points {
 			if !math.IsNaN(one.Value) {
-				greatest, count = max(greatest, one.Value), count+1
+				greatest = max(greatest, one.Value)
+				slots[one.At] = append(slots[one.At], strings.TrimSpace(l.Name+" "+text(one.Value)))
 			}
 		}
 		if len(lines) > 1 {
 			p.Legend = append(p.Legend, legend{l.Class, l.Name})
 		}
 	}
-	if p.Empty = count == 0; p.Empty {
+	if p.Empty = len(slots) == 0; p.Empty {
 		return p
 	}
 	top, parts := ceiling(greatest)
@@ -118,14 +119,6 @@ func timePlot(label string, from, to time.Time, text func(float64) string, lines
 			tick.Text, tick.Time = at.UTC().Format("2 Jan"), time.Time{}
 		}
 		p.Ticks = append(p.Ticks, tick)
-	}
-	slots := map[time.Time][]string{}
-	for _, l := range lines {
-		for _, one := range l.Points {
-			if !math.IsNaN(one.Value) {
-				slots[one.At] = append(slots[one.At], strings.TrimSpace(l.Name+" "+text(one.Value)))
-			}
-		}
 	}
 	format := "15:04"
 	if days {
@@ -295,27 +288,14 @@ func histogram(label string, values []float64, name func(float64) string) *plot 
 
 // spark is a small curve without axes.
 func spark(points []point) string {
-	greatest := 0.0
+	greatest := 1e-9
 	for _, p := range points {
-		if !math.IsNaN(p.Value) {
-			greatest = max(greatest, p.Value)
-		}
+		greatest = max(greatest, p.Value)
 	}
 	var b strings.Builder
 	for i, p := range points {
-		v := p.Value
-		if math.IsNaN(v) {
-			v = 0
-		}
-		letter := "L"
-		if i == 0 {
-			letter = "M"
-		}
-		y := 22.0
-		if greatest > 0 {
-			y = 22 - 20*v/greatest
-		}
-		fmt.Fprintf(&b, "%s%s %s", letter, px(float64(i)*100/max(1, float64(len(points)-1))), px(y))
+		x := float64(i) * 100 / max(1, float64(len(points)-1))
+		fmt.Fprintf(&b, "%c%s %s", "LM"[1-min(i, 1)], px(x), px(22-20*p.Value/greatest))
 	}
 	return b.String()
 }

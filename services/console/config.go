@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -159,28 +160,20 @@ func differencesOf(before, after json.RawMessage) ([]difference, error) {
 		flatten(values[i], "", all)
 	}
 	var differences []difference
-	for path, was := range values[0] {
-		if is := values[1][path]; is != was {
-			differences = append(differences, difference{path, was, is})
+	all := maps.Clone(values[0])
+	maps.Copy(all, values[1])
+	for _, path := range slices.Sorted(maps.Keys(all)) {
+		d := difference{path, values[0][path], values[1][path]}
+		key := strings.EqualFold(path, "hosting.Secret") || strings.EqualFold(path, "hosting.Access")
+		if d.Before == d.After || key && d.Before != "" && d.After == strconv.Quote(client.Masked) {
+			continue
 		}
-	}
-	for path, is := range values[1] {
-		if _, was := values[0][path]; !was {
-			differences = append(differences, difference{path, "", is})
-		}
-	}
-	kept := differences[:0]
-	for _, d := range differences {
-		if strings.EqualFold(d.Path, "hosting.Secret") || strings.EqualFold(d.Path, "hosting.Access") {
-			if d.Before != "" && d.After == strconv.Quote(client.Masked) {
-				continue
-			}
+		if key {
 			d.Before, d.After = hidden(d.Before), hidden(d.After)
 		}
-		kept = append(kept, d)
+		differences = append(differences, d)
 	}
-	slices.SortFunc(kept, func(a, b difference) int { return strings.Compare(a.Path, b.Path) })
-	return kept, nil
+	return differences, nil
 }
 
 // hidden stands for a key of hosting.

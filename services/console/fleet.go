@@ -61,8 +61,8 @@ type matchRow struct {
 	Game                                     bool
 }
 
-// maxMatches is how many matches a list has, and maxServers how many servers are counted.
-const maxMatches, maxServers = 25, 1000
+// maxMatches is how many matches a list has, and serverPages how many pages of matches are counted.
+const maxMatches, serverPages = 25, 5
 
 func loadFleets(ctx context.Context, v *view) (any, error) {
 	options := []string{"5m", "15m", "1h"}
@@ -146,15 +146,16 @@ func (f *fleets) list(ctx context.Context, v *view) error {
 	return v.note("Which servers there are is not known", err)
 }
 
-// serversOf lists the matches that have a server or ask for one.
-func serversOf(api *client.Client, ctx context.Context) (all []client.ListedMatch, err error) {
-	for q := (client.MatchQuery{Limit: web.MostListed}); len(all) < maxServers; {
-		page, err := api.ListMatches(ctx, q)
+// serversOf lists the matches that have a server or ask for one, in some pages.
+func serversOf(api *client.Client, ctx context.Context) (client.MatchPage, error) {
+	var all client.MatchPage
+	for range serverPages {
+		page, err := api.ListMatches(ctx, client.MatchQuery{Limit: web.MostListed, After: all.Next})
 		if err != nil {
-			return nil, err
+			return all, err
 		}
-		all = append(all, page.Matches...)
-		if q.After = page.Next; q.After == "" {
+		all.Matches, all.Next = append(all.Matches, page.Matches...), page.Next
+		if all.Next == "" {
 			break
 		}
 	}
@@ -162,7 +163,7 @@ func serversOf(api *client.Client, ctx context.Context) (all []client.ListedMatc
 }
 
 // count adds up servers. A game whose match is not known is on a server that got it otherwise.
-func (f *fleets) count(matches []client.ListedMatch) {
+func (f *fleets) count(all client.MatchPage) {
 	rows, where := map[[2]string]*servers{}, map[string][2]string{}
 	add := func(place [2]string, asked, running, filling int) {
 		one := rows[place]
@@ -174,7 +175,7 @@ func (f *fleets) count(matches []client.ListedMatch) {
 			s.Asked, s.Running, s.Filling = s.Asked+asked, s.Running+running, s.Filling+filling
 		}
 	}
-	for _, m := range matches {
+	for _, m := range all.Matches {
 		place := [2]string{m.Fleet, m.Region}
 		switch where[m.ID] = place; m.State {
 		case "assigned":
@@ -193,7 +194,7 @@ func (f *fleets) count(matches []client.ListedMatch) {
 		return cmp.Or(cmp.Compare(b.Running, a.Running), cmp.Compare(a.Fleet, b.Fleet), cmp.Compare(a.Region, b.Region))
 	})
 	f.Servers, f.Games = f.Servers[:min(len(f.Servers), maxMatches)], f.Games[:min(len(f.Games), maxMatches)]
-	f.Some = f.Some || len(matches) >= maxServers || len(rows) > maxMatches
+	f.Some = f.Some || all.Next != "" || len(rows) > maxMatches
 }
 
 // game is a running game that fills up, or did.

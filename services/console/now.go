@@ -141,8 +141,9 @@ func (v *view) events(ctx context.Context, q client.EventQuery) ([]client.Event,
 		})
 }
 
-// slots turns the rows of a report that is divided by slot into points, one for each slot of a time.
-func slots(r *client.MatchReport, since, until time.Time, value func(client.MatchReportRow) float64,
+// slots turns the rows of a report that is divided by slot into points, one for each slot of a time. none is the value
+// where there is no row.
+func slots(r *client.MatchReport, since, until time.Time, none float64, value func(client.MatchReportRow) float64,
 	of func(client.MatchReportRow) bool) []point {
 	found := map[int64]float64{}
 	for _, row := range r.Rows {
@@ -154,35 +155,46 @@ func slots(r *client.MatchReport, since, until time.Time, value func(client.Matc
 	for at := since.Truncate(slotOf(r)); at.Before(until); at = at.Add(slotOf(r)) {
 		v, ok := found[at.Unix()]
 		if !ok {
-			v = math.NaN()
+			v = none
 		}
 		points = append(points, point{at, v})
 	}
 	return points
 }
 
-// zeros replaces what is missing.
-func zeros(points []point) []point {
-	for i := range points {
-		if math.IsNaN(points[i].Value) {
-			points[i].Value = 0
-		}
-	}
-	return points
-}
-
-// waitAt returns a quantile of the waits of a row.
-func waitAt(quantile func(client.Measure) float64) func(client.MatchReportRow) float64 {
+// valueOf returns a statistic of a measure of a row.
+func valueOf(kind, name, statistic string) func(client.MatchReportRow) float64 {
 	return func(row client.MatchReportRow) float64 {
-		if m, ok := measureOf(row, "wait", ""); ok {
-			return quantile(m)
+		if m, ok := measureOf(row, kind, name); ok {
+			return statisticOf(statistic, m)
 		}
 		return math.NaN()
 	}
 }
 
-func p50(m client.Measure) float64 { return m.P50 }
-func p90(m client.Measure) float64 { return m.P90 }
+// draw draws how many matches a minute there were, and how long tickets waited for them.
+func (v *view) draw(r *client.MatchReport, since, until time.Time, back string,
+	of func(client.MatchReportRow) bool) (matches, waits *plot) {
+	wait := func(statistic string) []point {
+		return slots(r, since, until, math.NaN(), valueOf("wait", "", statistic), of)
+	}
+	return timePlot("Matches a minute, for the last "+back, since, until, number1,
+			line{"", "one", slots(r, since, until, 0, v.perSlot(r), of)}),
+		timePlot("How long tickets waited until their match, for the last "+back, since, until, seconds,
+			line{"90 %", "two", wait("p90")}, line{"half", "one", wait("p50")})
+}
+
+// reports reads a report since a time for each of some divisions.
+func (v *view) reports(ctx context.Context, since time.Time, by ...string) (all []*client.MatchReport, err error) {
+	for _, names := range by {
+		r, err := v.report(ctx, client.MatchReportQuery{Since: since, By: strings.Split(names, ",")})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
 
 // perSlot returns how many matches a minute a slot of a report had. The slot that goes on is shorter than the others.
 func (v *view) perSlot(r *client.MatchReport) func(client.MatchReportRow) float64 {
@@ -207,36 +219,24 @@ func loadNow(ctx context.Context, v *view) (any, error) {
 	if n.Functions, err = v.functions(ctx); err != nil {
 		return nil, err
 	}
-	recent, err := v.report(ctx, client.MatchReportQuery{Since: until.Add(-recentTime)})
+	recent, err := v.reports(ctx, until.Add(-recentTime), "", "queue")
 	if err != nil {
 		return nil, err
 	}
-	byQueue, err := v.report(ctx, client.MatchReportQuery{Since: until.Add(-recentTime), By: []string{"queue"}})
+	if len(recent[0].Rows) > 0 {
+		n.pace = paceOf(recent[0].Rows[0], recent[0])
+	}
+	long, err := v.reports(ctx, since, "slot", "queue,slot")
 	if err != nil {
 		return nil, err
 	}
-	if len(recent.Rows) > 0 {
-		n.pace = paceOf(recent.Rows[0], recent)
-	}
-	series, err := v.report(ctx, client.MatchReportQuery{Since: since, By: []string{"slot"}})
-	if err != nil {
-		return nil, err
-	}
-	byBoth, err := v.report(ctx, client.MatchReportQuery{Since: since, By: []string{"queue", "slot"}})
-	if err != nil {
-		return nil, err
-	}
-	n.Matches = timePlot("Matches a minute, for the last "+back, since, until, number1,
-		line{"", "one", zeros(slots(series, since, until, v.perSlot(series), nil))})
-	n.Waits = timePlot("How long tickets waited until their match, for the last "+back, since, until, seconds,
-		line{"90 %", "two", slots(series, since, until, waitAt(p90), nil)},
-		line{"half", "one", slots(series, since, until, waitAt(p50), nil)})
+	n.Matches, n.Waits = v.draw(long[0], since, until, back, nil)
 	events, err := v.events(ctx, client.EventQuery{Kinds: []string{"full", "failed"}, Since: until.Add(-recentTime)})
 	if err := v.note("Whether servers lack is not known", err); err != nil {
 		return nil, err
 	}
 	n.Lacking = len(events)
-	n.addQueues(v, list, byQueue, byBoth, since, until, events)
+	n.addQueues(v, list, recent[1], long[1], since, until, events)
 	n.addAlerts(v)
 	return n, nil
 }
@@ -282,7 +282,7 @@ func (n *now) addQueues(v *view, list *client.QueueList, recent, series *client.
 	}
 	for name, q := range rows {
 		q.Href = v.queueLink(name)
-		q.Spark = spark(slots(series, since, until, v.perSlot(series),
+		q.Spark = spark(slots(series, since, until, 0, v.perSlot(series),
 			func(row client.MatchReportRow) bool { return row.Queue == name }))
 		n.Queues = append(n.Queues, *q)
 	}
@@ -338,7 +338,7 @@ func (n *now) addAlerts(v *view) {
 		}
 	}
 	if n.Lacking > 0 {
-		add(alert{true, fmt.Sprintf("%s no server within a quarter of an hour.", plural(int64(n.Lacking), "match got",
+		add(alert{true, fmt.Sprintf("%s no server within a quarter of an hour.", plural(n.Lacking, "match got",
 			"matches got")), "See what hosting answered, and add servers to the fleet.", v.link("fleets"), "Refusals"})
 	}
 	slices.SortStableFunc(n.Alerts, func(a, b alert) int {
@@ -347,9 +347,9 @@ func (n *now) addAlerts(v *view) {
 }
 
 // plural counts something.
-func plural(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
+func plural(n any, one, many string) string {
+	if text := number(n); text != "1" {
+		return text + " " + many
 	}
-	return number(n) + " " + many
+	return "1 " + one
 }

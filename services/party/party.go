@@ -128,6 +128,7 @@ func (s *service) seen(members echo.HandlerFunc) echo.HandlerFunc {
 		if err != nil {
 			return err
 		}
+		c.Response().Header().Set("ETag", etag(p))
 		one := bodyFor(p, "")
 		one.Code = ""
 		return c.JSON(http.StatusOK, one)
