@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"matchmaker.dev/pkg/client"
@@ -14,7 +13,7 @@ import (
 // fleets is where matches are played: the servers that there are now, and the events of a time.
 type fleets struct {
 	Ranges   []choice
-	Counts   []count
+	Counts   map[string]int // of matches, by state
 	Times    *plot
 	P50, P90 float64
 	Timed    int
@@ -37,12 +36,6 @@ type fleets struct {
 type servers struct {
 	Fleet, Region           string
 	Asked, Running, Filling int
-}
-
-// count is how many matches are in a state.
-type count struct {
-	Name string
-	N    int
 }
 
 // refusal is why hosting gave no server.
@@ -232,15 +225,10 @@ func loadGame(ctx context.Context, v *view) (any, error) {
 
 // finish sorts and counts what was found.
 func (f *fleets) finish(matches map[string]*matchRow, refusals map[string]*refusal, times []float64) {
-	found := map[string]int{}
+	f.Counts = map[string]int{}
 	for _, m := range matches {
-		found[m.State]++
+		f.Counts[m.State]++
 		f.Matches = append(f.Matches, *m)
-	}
-	for _, name := range strings.Fields("asking claimed allocating assigned returned released full failed unreturned") {
-		if n := found[name]; n > 0 {
-			f.Counts = append(f.Counts, count{name, n})
-		}
 	}
 	slices.SortFunc(f.Matches, func(a, b matchRow) int { return b.Began.Compare(a.Began) })
 	f.Matches = f.Matches[:min(len(f.Matches), maxMatches)]

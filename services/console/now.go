@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -25,17 +24,11 @@ const (
 // ranges are how far back pages look.
 func ranges() []string { return []string{"1h", "6h", "24h", "7d", "30d", "90d"} }
 
+// rangeOf is how long a range is.
 func rangeOf(name string) time.Duration {
-	if days, is := strings.CutSuffix(name, "d"); is {
-		if n, err := strconv.Atoi(days); err == nil {
-			return time.Duration(n) * 24 * time.Hour
-		}
-	}
-	d, err := time.ParseDuration(name)
-	if err != nil {
-		return time.Hour
-	}
-	return d
+	const minute, day = time.Minute, 24 * time.Hour
+	return map[string]time.Duration{"5m": 5 * minute, "15m": 15 * minute, "1h": 60 * minute, "6h": day / 4, "24h": day,
+		"7d": 7 * day, "30d": 30 * day, "90d": 90 * day}[name]
 }
 
 // slotOf is how long a slot of a report is.

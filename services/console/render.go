@@ -113,7 +113,7 @@ func refused(err error) bool {
 func functions() template.FuncMap {
 	return template.FuncMap{
 		"number": number, "seconds": seconds, "short": short, "percent": percent, "bytes": size,
-		"query": url.QueryEscape, "join": strings.Join, "lower": strings.ToLower,
+		"join": strings.Join, "lower": strings.ToLower,
 		"quote": func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }, // for a shell
 		"iso":   func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
 		"utc":   func(t time.Time) string { return t.UTC().Format("2 Jan 15:04:05") },

@@ -167,11 +167,11 @@ func loadTicket(ctx context.Context, v *view) (any, error) {
 		return nil, err
 	}
 	t.Explanation, err = recall(ctx, v, "ticket", 3*time.Second, t.ID, (*client.Client).ExplainTicket)
-	if client.IsNotFound(err) && len(t.Events) > 0 {
-		return t, nil
-	}
 	if client.IsNotFound(err) {
-		return nil, err
+		if len(t.Events) > 0 {
+			err = nil
+		}
+		return t, err
 	}
 	return t, v.note("Why it waits", err)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/internal/match/difference"
 )
 
 // trial is a config that is tried on the last hour, beside the present one.
@@ -67,7 +68,7 @@ type trialPage struct {
 	Trial *trial
 	// Text is the config, and ETag the state of the stored one.
 	Text, ETag, Edit string
-	Diff             []difference
+	Diff             []difference.Value
 }
 
 func loadTrial(ctx context.Context, v *view) (any, error) {

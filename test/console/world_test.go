@@ -257,12 +257,14 @@ var names = []string{"ada", "bela", "chloe", "dmitri", "elif", "farid", "grace",
 // play lets players arrive until ctx ends.
 func (w *world) play(ctx context.Context) error {
 	for i := 0; ; i++ {
+		if i%100 == 0 { // her party ends when she is silent
+			if _, err := w.lobby.MyParty(ctx, "lea"); err != nil && ctx.Err() == nil {
+				return err
+			}
+		}
 		name := func(n int) string { return fmt.Sprintf("%s-%d", names[w.random.IntN(len(names))], 100+i*3+n) }
 		skill := min(max(1500+350*w.random.NormFloat64(), 100), 2900)
 		var err error
-		if i%100 == 0 { // her party ends when she is silent
-			_, err = w.lobby.MyParty(ctx, "lea")
-		}
 		switch w.random.IntN(4) {
 		case 0:
 			a, b := name(0), name(1)
