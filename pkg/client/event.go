@@ -10,9 +10,9 @@ import (
 
 // EventQuery selects events. Its zero value selects all.
 type EventQuery struct {
-	// Ticket, Match and Config are identifiers. Player selects the tickets of a player that the service lists now: in a
-	// project that lists none, the status is 409.
-	Ticket, Player, Match, Config string
+	// Ticket, Match, Config and Backfill are identifiers; the last selects matches that go to its game. Player selects the
+	// tickets of a player that the service lists now: in a project that lists none, the status is 409.
+	Ticket, Player, Match, Config, Backfill string
 	// Kinds are the kinds of events.
 	Kinds []string
 	// Arrivals asks for what the tickets are that events of the kind created are about.
@@ -28,8 +28,8 @@ type EventQuery struct {
 
 func (q *EventQuery) parameters() map[string]any {
 	return map[string]any{"ticket": q.Ticket, "player": q.Player, "match": q.Match, "config": q.Config,
-		"kind": q.Kinds, "arrivals": q.Arrivals, "properties": q.Properties, "since": q.Since, "limit": q.Limit,
-		"after": q.After}
+		"backfill": q.Backfill, "kind": q.Kinds, "arrivals": q.Arrivals, "properties": q.Properties, "since": q.Since,
+		"limit": q.Limit, "after": q.After}
 }
 
 // GetEvents reads some events of the project. The token must be a developer's; the role Support is enough.

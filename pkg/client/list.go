@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -33,7 +34,7 @@ func (c *Client) ListMatches(ctx context.Context, q MatchQuery) (*MatchPage, err
 
 // BackfillQuery selects backfill tickets. Its zero value selects all.
 type BackfillQuery struct {
-	Queue string
+	ID, Queue string
 	// Limit and After are as in MatchQuery.
 	Limit int
 	After string
@@ -42,13 +43,13 @@ type BackfillQuery struct {
 // ListBackfills lists the games that fill up, without their properties. The token must be a developer's; the role
 // Support is enough.
 func (c *Client) ListBackfills(ctx context.Context, q BackfillQuery) (*BackfillPage, error) {
-	return list[BackfillPage](ctx, c, "v2/backfill", map[string]any{"queue": q.Queue, "limit": q.Limit,
-		"after": q.After})
+	return list[BackfillPage](ctx, c, "v2/backfill", map[string]any{"id": q.ID, "queue": q.Queue,
+		"limit": q.Limit, "after": q.After})
 }
 
 // ChangeQuery selects changes. Its zero value selects all.
 type ChangeQuery struct {
-	// Kind is config, settings, function or player, Name a config or a function, and By their author.
+	// Kind is config, settings, function, player or key, Name a config, a function or a key, and By their author.
 	Kind, Name, By string
 	// Limit and After are as in MatchQuery.
 	Limit int
@@ -107,6 +108,35 @@ type MatchReportQuery struct {
 func (c *Client) ReportMatches(ctx context.Context, q MatchReportQuery) (*MatchReport, error) {
 	return list[MatchReport](ctx, c, "v1/matches/report", map[string]any{"since": q.Since, "until": q.Until,
 		"by": q.By, "config": q.Config, "minRevision": q.MinRevision, "maxRevision": q.MaxRevision})
+}
+
+// NoName is the name of a row of matches that have no queue, no region and so on.
+const NoName = "-"
+
+// Name is what people call a row, by what rows are divided by.
+func (r *MatchReportRow) Name(by string) string {
+	name := ""
+	switch by {
+	case "config":
+		name = r.Config
+	case "revision":
+		name = fmt.Sprintf("%s, revision %d", r.Config, r.Revision)
+	case "function":
+		name = r.Function
+	case "upload":
+		name = fmt.Sprintf("%s, upload %d", r.Function, r.Upload)
+	case "queue":
+		name = r.Queue
+	case "region":
+		name = r.Region
+	case "party":
+		name = [...]string{"unknown", "1", "2", "3", "4", "5", "6+"}[min(max(r.Party, 0), 6)]
+	case "decile":
+		name = strconv.Itoa(r.Decile)
+	case "slot":
+		name = r.Slot.UTC().Format("2006-01-02 15:04")
+	}
+	return cmp.Or(name, NoName)
 }
 
 // LeaderboardQuery says which part of a leaderboard is read. Its zero value is the first page of the rating's season.

@@ -97,7 +97,7 @@ func (s *service) serve(
 
 // find asks for a server with what only the provider needs to know.
 func (s *service) find(ctx context.Context, project string, m *pb.Match, f *fleet, begun state.Allocation) outcome {
-	r, err := s.requestOf(project, m, begun.Players)
+	r, err := s.requestOf(ctx, project, m, begun.Players)
 	if err != nil {
 		// Another allocator may have the key. If none has, this is the reason.
 		err = provider.Fail(provider.Refused, "the hosting keys of the config cannot be decrypted").Because(err)

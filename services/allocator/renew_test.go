@@ -185,6 +185,15 @@ func TestServersRenewTheirTokensWhileTheyLive(t *testing.T) {
 		!first.MayUseProject(project) || first.MayUseProject("other") {
 		t.Errorf("the server's token says %+v", first)
 	}
+	var keys []string
+	if _, err := g.store.Changes(t.Context(), project, "", func(c state.AuditEntry) bool {
+		if c.GetKind() == "key" {
+			keys = append(keys, c.GetAction()+" "+c.GetBy()+" "+c.GetName())
+		}
+		return true
+	}); err != nil || len(keys) != 1 || keys[0] != "signs operator "+g.options.Tokens.Key() {
+		t.Errorf("the audit has %q: %v", keys, err)
+	}
 	// For days, long after the result of its match was forgotten.
 	for range 200 {
 		g.add(20 * time.Minute)

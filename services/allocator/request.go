@@ -1,6 +1,7 @@
 package allocator
 
 import (
+	"context"
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -27,7 +28,9 @@ func (s *service) refOf(project, match, config string, h provider.Hosting, seale
 
 // requestOf is the request for a match's server. A provider whose servers get no token does not have one signed.
 // players has the players of each ticket.
-func (s *service) requestOf(project string, m *pb.Match, players [][]string) (*provider.Request, error) {
+func (s *service) requestOf(
+	ctx context.Context, project string, m *pb.Match, players [][]string,
+) (*provider.Request, error) {
 	ref, err := s.refOf(project, m.GetId(), m.GetConfig(), hostingOf(m), m.GetHosting())
 	if err != nil {
 		return nil, err
@@ -44,11 +47,23 @@ func (s *service) requestOf(project string, m *pb.Match, players [][]string) (*p
 	}
 	if s.Tokens != nil {
 		r.Mint = func() (provider.Secret, error) {
+			s.noteKey(ctx, project)
 			text, _, err := s.Tokens.Mint(tokenOf(ref, m.GetBackfill()))
 			return provider.Secret(text), err
 		}
 	}
 	return r, nil
+}
+
+// noteKey notes among the changes of a project which key signs the tokens of its servers.
+func (s *service) noteKey(ctx context.Context, project string) {
+	key := s.Tokens.Key()
+	if s.keyNotes.Allow(project, key) != nil {
+		return
+	}
+	if err := s.Store.NoteServerKey(ctx, project, key); err != nil {
+		s.Log.WarnContext(ctx, "noting the key of server tokens", "project", project, "key", key, "error", err)
+	}
 }
 
 // tokenOf is the server that a token is for.

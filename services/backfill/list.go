@@ -17,7 +17,7 @@ func listRate() state.Rate { return state.Rate{PerSecond: 5, Burst: 20} }
 
 // list answers GET of the second generation, for developers. It leaves out properties.
 func (s *service) list(c echo.Context) error {
-	values, err := web.Query(c, "queue", "limit", "after")
+	values, err := web.Query(c, "id", "queue", "limit", "after")
 	if err != nil {
 		return err
 	}
@@ -35,12 +35,17 @@ func (s *service) list(c echo.Context) error {
 	}
 	ctx := c.Request().Context()
 	answer := response.BackfillPage{BackfillTickets: []response.ListedBackfillTicket{}}
-	answer.Next, err = s.Store.ListBackfills(ctx, project, from, func(b *state.ListedBackfill) bool {
+	take := func(b *state.ListedBackfill) bool {
 		if !values.Has("queue") || b.GetQueue() == values.Get("queue") {
 			answer.BackfillTickets = append(answer.BackfillTickets, s.listed(b))
 		}
 		return len(answer.BackfillTickets) < limit
-	})
+	}
+	if values.Has("id") {
+		err = s.Store.ListBackfill(ctx, project, values.Get("id"), take)
+	} else {
+		answer.Next, err = s.Store.ListBackfills(ctx, project, from, take)
+	}
 	if err != nil {
 		return err
 	}

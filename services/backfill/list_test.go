@@ -82,6 +82,12 @@ func TestDevelopersListBackfillTickets(t *testing.T) {
 	if one := m.listed(t, "").BackfillTickets[0]; one.Joining != 0 || one.Heard != 0 {
 		t.Errorf("%+v", one)
 	}
+	for query, want := range map[string]int{"id=" + first: 1, "id=" + first + "&queue=x": 0, "id=" + second: 0, "id=": 0} {
+		if page = m.listed(t, "?"+query); len(page.BackfillTickets) != want || page.Next != "" ||
+			want > 0 && page.BackfillTickets[0].ID != first {
+			t.Errorf("%s: %+v", query, page)
+		}
+	}
 	for query, names := range map[string]string{"limit=0": "limit", "after=x": "after", "queue=a&queue=b": "queue"} {
 		m.do(t, http.MethodGet, base+"?"+query, "").problem(t, 400, "query parameter "+names)
 	}

@@ -18,7 +18,7 @@ func (s *service) changes(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	kinds := []string{"config", "settings", "function", "player"}
+	kinds := []string{"config", "settings", "function", "player", "key"}
 	if values.Has("kind") && !slices.Contains(kinds, values.Get("kind")) {
 		return problem.New(problem.Invalid, "query parameter kind: one of %v is expected", kinds)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/internal/match/difference"
 )
 
 // action changes something. ask says what, and run does it and returns the address to go on at. One that changes
@@ -25,7 +26,7 @@ type question struct {
 	Title, Text, Button string
 	// Danger is set for what cannot be taken back.
 	Danger      bool
-	Differences []difference
+	Differences []difference.Value
 	Warnings    []client.Validation
 	Fields      []field
 	Back        string

@@ -2,7 +2,6 @@ package console
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -26,20 +25,8 @@ type audit struct {
 	Older string
 }
 
-// changes are the latest changes of configs, settings and functions, the newest first.
-func (v *view) changes(ctx context.Context) ([]change, error) {
-	page, err := v.changePage(ctx, client.ChangeQuery{Limit: 200})
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(v.shownChanges(page), func(c change) bool { return c.Kind == "player" }), nil
-}
-
 func (v *view) changePage(ctx context.Context, q client.ChangeQuery) (*client.ChangePage, error) {
-	return remember(ctx, v, fmt.Sprint("changes ", q), 5*time.Second,
-		func(ctx context.Context, api *client.Client) (*client.ChangePage, error) {
-			return api.ListChanges(ctx, q)
-		})
+	return recall(ctx, v, "changes", 5*time.Second, q, (*client.Client).ListChanges)
 }
 
 // shownChanges are changes with what they changed. A change of a config leads to what differs, a function to its page.
@@ -67,7 +54,7 @@ func (v *view) shownChanges(page *client.ChangePage) (all []change) {
 }
 
 func loadAudit(ctx context.Context, v *view) (any, error) {
-	kinds := []string{"all", "config", "function", "settings", "player"}
+	kinds := []string{"all", "config", "function", "settings", "player", "key"}
 	kind, by := v.chosen("kind", kinds...), v.QueryParam("by")
 	q := client.ChangeQuery{By: by, After: v.QueryParam("after"), Limit: 100}
 	if kind != "all" {

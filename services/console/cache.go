@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"crypto/sha256"
+	"fmt"
 	"maps"
 	"sync"
 	"time"
@@ -54,12 +55,12 @@ func (c *cache) of(key cacheKey, now time.Time) *cached {
 
 // remember reads something, or gives what was read a moment ago with the same token.
 func remember[T any](ctx context.Context, v *view, what string, age time.Duration,
-	read func(context.Context, *client.Client) (T, error)) (T, error) {
+	read func(*client.Client, context.Context) (T, error)) (T, error) {
 	one := v.cache.of(cacheKey{sha256.Sum256([]byte(v.viewer.Project + "\x00" + v.viewer.Token)), what}, v.Now())
 	one.mu.Lock()
 	defer one.mu.Unlock()
 	if v.Now().After(one.until) {
-		value, err := read(ctx, v.API)
+		value, err := read(v.API, ctx)
 		if ctx.Err() == nil { // a viewer that went away spoils nothing for others
 			one.value, one.err, one.until = value, err, v.Now().Add(age)
 		}
@@ -67,4 +68,11 @@ func remember[T any](ctx context.Context, v *view, what string, age time.Duratio
 	}
 	value, _ := one.value.(T)
 	return value, one.err
+}
+
+// recall is remember for a call that asks for something.
+func recall[Q, T any](ctx context.Context, v *view, what string, age time.Duration, q Q,
+	read func(*client.Client, context.Context, Q) (T, error)) (T, error) {
+	return remember(ctx, v, fmt.Sprintf("%s %#v", what, q), age,
+		func(api *client.Client, ctx context.Context) (T, error) { return read(api, ctx, q) })
 }

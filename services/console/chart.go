@@ -88,18 +88,19 @@ func yOf(v, top float64) float64 {
 // timePlot draws curves of slots of time.
 func timePlot(label string, from, to time.Time, text func(float64) string, lines ...line) *plot {
 	p := &plot{Label: label}
-	greatest, count := 0.0, 0
+	greatest, slots := 0.0, map[time.Time][]string{}
 	for _, l := range lines {
 		for _, one := range l.Points {
 			if !math.IsNaN(one.Value) {
-				greatest, count = max(greatest, one.Value), count+1
+				greatest = max(greatest, one.Value)
+				slots[one.At] = append(slots[one.At], strings.TrimSpace(l.Name+" "+text(one.Value)))
 			}
 		}
 		if len(lines) > 1 {
 			p.Legend = append(p.Legend, legend{l.Class, l.Name})
 		}
 	}
-	if p.Empty = count == 0; p.Empty {
+	if p.Empty = len(slots) == 0; p.Empty {
 		return p
 	}
 	top, parts := ceiling(greatest)
@@ -118,14 +119,6 @@ func timePlot(label string, from, to time.Time, text func(float64) string, lines
 			tick.Text, tick.Time = at.UTC().Format("2 Jan"), time.Time{}
 		}
 		p.Ticks = append(p.Ticks, tick)
-	}
-	slots := map[time.Time][]string{}
-	for _, l := range lines {
-		for _, one := range l.Points {
-			if !math.IsNaN(one.Value) {
-				slots[one.At] = append(slots[one.At], strings.TrimSpace(l.Name+" "+text(one.Value)))
-			}
-		}
 	}
 	format := "15:04"
 	if days {
@@ -164,43 +157,6 @@ func (p *plot) curve(l line, top float64, xOf func(time.Time) float64) {
 	}
 	end()
 	p.Shapes = append(p.Shapes, shape{"area " + l.Class, area.String()}, shape{"line " + l.Class, path.String()})
-}
-
-// bar is one column of a barPlot.
-type bar struct {
-	Name  string
-	Value float64
-	Class string
-}
-
-// barPlot draws columns beside each other, with the names of some below.
-func barPlot(label string, text func(float64) string, bars []bar) *plot {
-	p := &plot{Label: label}
-	greatest := 0.0
-	for _, b := range bars {
-		greatest = max(greatest, b.Value)
-	}
-	if p.Empty = greatest == 0; p.Empty {
-		return p
-	}
-	top, parts := ceiling(greatest)
-	p.grid(top, parts, text)
-	width := (plotWidth - plotLeft - plotRight) / float64(len(bars))
-	labels := 8
-	if slices.ContainsFunc(bars, func(b bar) bool { return len([]rune(b.Name)) > 8 }) {
-		labels = 5
-	}
-	every := (len(bars) + labels - 1) / labels
-	for i, b := range bars {
-		x, y := plotLeft+width*float64(i), yOf(b.Value, top)
-		gap := min(width*0.12, 3)
-		p.Hits = append(p.Hits, hit{px(x + gap), px(y), px(width - 2*gap), px(yOf(0, top) - y), "bar " + b.Class,
-			b.Name + ": " + text(b.Value)})
-		if i%every == 0 {
-			p.Ticks = append(p.Ticks, mark{X: px(x + width/2), Text: b.Name})
-		}
-	}
-	return p
 }
 
 // calibrationPlot draws how often favorites won, a column for each bucket of odds, and what was predicted, as a line.
@@ -269,53 +225,49 @@ func sharePlot(label string, of map[string]*client.SimulatedConfig) *plot {
 	return p
 }
 
-// histogram counts values in columns of the same width.
+// histogram counts values in columns of the same width, with the least values of some below.
 func histogram(label string, values []float64, name func(float64) string) *plot {
-	if len(values) == 0 {
-		return &plot{Label: label, Empty: true}
+	p := &plot{Label: label, Empty: len(values) == 0}
+	if p.Empty {
+		return p
 	}
-	low, high := values[0], values[0]
-	for _, v := range values {
-		low, high = min(low, v), max(high, v)
-	}
-	const columns = 20
-	width := (high - low) / columns
-	if width == 0 {
-		return barPlot(label, number1, []bar{{Name: name(low), Value: float64(len(values))}})
-	}
-	bars := make([]bar, columns)
-	for i := range bars {
-		bars[i].Name = name(low + width*float64(i))
+	low, high := slices.Min(values), slices.Max(values)
+	counts := make([]float64, 20)
+	step := (high - low) / float64(len(counts))
+	if step == 0 {
+		counts = counts[:1]
 	}
 	for _, v := range values {
-		bars[min(int((v-low)/width), columns-1)].Value++
+		counts[min(int((v-low)/max(step, math.SmallestNonzeroFloat64)), len(counts)-1)]++
 	}
-	return barPlot(label, number1, bars)
+	top, parts := ceiling(slices.Max(counts))
+	p.grid(top, parts, number1)
+	width, every := (plotWidth-plotLeft-plotRight)/float64(len(counts)), 3
+	if len([]rune(name(low))) > 8 || len([]rune(name(high))) > 8 {
+		every = 4
+	}
+	gap := min(width*0.12, 3)
+	for i, n := range counts {
+		x, y, least := plotLeft+width*float64(i), yOf(n, top), name(low+step*float64(i))
+		p.Hits = append(p.Hits, hit{px(x + gap), px(y), px(width - 2*gap), px(yOf(0, top) - y), "bar",
+			least + ": " + number(n)})
+		if i%every == 0 {
+			p.Ticks = append(p.Ticks, mark{X: px(x + width/2), Text: least})
+		}
+	}
+	return p
 }
 
 // spark is a small curve without axes.
 func spark(points []point) string {
-	greatest := 0.0
+	greatest := 1e-9
 	for _, p := range points {
-		if !math.IsNaN(p.Value) {
-			greatest = max(greatest, p.Value)
-		}
+		greatest = max(greatest, p.Value)
 	}
 	var b strings.Builder
 	for i, p := range points {
-		v := p.Value
-		if math.IsNaN(v) {
-			v = 0
-		}
-		letter := "L"
-		if i == 0 {
-			letter = "M"
-		}
-		y := 22.0
-		if greatest > 0 {
-			y = 22 - 20*v/greatest
-		}
-		fmt.Fprintf(&b, "%s%s %s", letter, px(float64(i)*100/max(1, float64(len(points)-1))), px(y))
+		x := float64(i) * 100 / max(1, float64(len(points)-1))
+		fmt.Fprintf(&b, "%c%s %s", "LM"[1-min(i, 1)], px(x), px(22-20*p.Value/greatest))
 	}
 	return b.String()
 }

@@ -7,10 +7,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/internal/match/difference"
 )
 
 type configsPage struct {
@@ -44,7 +43,7 @@ type configPage struct {
 	Text     string
 	Changes  []changeRow
 	From, To string
-	Diff     []difference
+	Diff     []difference.Value
 	Edit     bool
 }
 
@@ -54,19 +53,6 @@ type changeRow struct {
 	// Kept: one may go back to it.
 	Kept bool
 }
-
-// firstConfig is what a new config begins with.
-const firstConfig = `{
-  "matchmaking": {
-    "name": "Ranked duels",
-    "targetFunction": { "name": "duel", "version": "1" },
-    "config": { "attribute": "skill", "window": 100, "widen": 10 }
-  },
-  "queue": "ranked",
-  "pools": {
-    "everyone": [ { "attribute": "skill", "min": 0, "max": 5000 } ]
-  }
-}`
 
 func loadConfig(ctx context.Context, v *view) (any, error) {
 	p := &configPage{ID: v.QueryParam("id"), Edit: v.QueryParam("edit") != "" || v.QueryParam("new") != ""}
@@ -78,10 +64,11 @@ func loadConfig(ctx context.Context, v *view) (any, error) {
 		}
 	}
 	if p.New = v.QueryParam("new") != ""; p.New {
-		if p.Text = firstConfig; tried != nil {
+		first, err := files.ReadFile("asset/config.json")
+		if p.Text = string(first); tried != nil {
 			p.Text = indented(tried.Tried)
 		}
-		return p, nil
+		return p, err
 	}
 	if _, err := v.id(); err != nil {
 		return nil, err
@@ -113,23 +100,19 @@ func loadConfig(ctx context.Context, v *view) (any, error) {
 	if p.To == "" && len(changes) > 1 && !p.Edit {
 		p.To = changes[0].ETag
 	}
-	if at := slices.IndexFunc(changes, func(c client.ConfigChange) bool { return c.ETag == p.To }); p.From == "" &&
-		at >= 0 && at+1 < len(changes) {
-		p.From = changes[at+1].ETag
+	to := find(changes, p.To)
+	if p.From == "" && to >= 0 && to+1 < len(changes) {
+		p.From = changes[to+1].ETag
 	}
-	before, after := find(changes, p.From), find(changes, p.To)
-	if before != nil && after != nil {
-		p.Diff, err = differencesOf(before.Config, after.Config)
+	if from := find(changes, p.From); from >= 0 && to >= 0 {
+		p.Diff, err = differencesOf(changes[from].Config, changes[to].Config)
 	}
 	return p, err
 }
 
-func find(changes []client.ConfigChange, etag string) *client.ConfigChange {
-	i := slices.IndexFunc(changes, func(c client.ConfigChange) bool { return c.ETag == etag })
-	if i < 0 {
-		return nil
-	}
-	return &changes[i]
+// find is the place of a change; -1 if it is not kept.
+func find(changes []client.ConfigChange, etag string) int {
+	return slices.IndexFunc(changes, func(c client.ConfigChange) bool { return c.ETag == etag })
 }
 
 func indented(text json.RawMessage) string {
@@ -140,79 +123,13 @@ func indented(text json.RawMessage) string {
 	return b.String()
 }
 
-// difference is a value that differs between two configs. Before or After is empty where there is none.
-type difference struct{ Path, Before, After string }
-
-// differencesOf lists what differs between two documents, by path. A mask stands for the key of hosting that is stored.
-func differencesOf(before, after json.RawMessage) ([]difference, error) {
-	values := [2]map[string]string{{}, {}}
-	for i, text := range []json.RawMessage{before, after} {
-		if len(text) == 0 {
-			continue
-		}
-		var all any
-		d := json.NewDecoder(bytes.NewReader(text))
-		d.UseNumber()
-		if err := d.Decode(&all); err != nil {
-			return nil, viewerError("This is no JSON: " + err.Error())
-		}
-		flatten(values[i], "", all)
+// differencesOf lists what differs between two configs.
+func differencesOf(before, after json.RawMessage) ([]difference.Value, error) {
+	all, err := difference.Of(before, after, true)
+	if err != nil {
+		err = viewerError(err.Error())
 	}
-	var differences []difference
-	for path, was := range values[0] {
-		if is := values[1][path]; is != was {
-			differences = append(differences, difference{path, was, is})
-		}
-	}
-	for path, is := range values[1] {
-		if _, was := values[0][path]; !was {
-			differences = append(differences, difference{path, "", is})
-		}
-	}
-	kept := differences[:0]
-	for _, d := range differences {
-		if strings.EqualFold(d.Path, "hosting.Secret") || strings.EqualFold(d.Path, "hosting.Access") {
-			if d.Before != "" && d.After == strconv.Quote(client.Masked) {
-				continue
-			}
-			d.Before, d.After = hidden(d.Before), hidden(d.After)
-		}
-		kept = append(kept, d)
-	}
-	slices.SortFunc(kept, func(a, b difference) int { return strings.Compare(a.Path, b.Path) })
-	return kept, nil
-}
-
-// hidden stands for a key of hosting.
-func hidden(value string) string {
-	if value == "" {
-		return ""
-	}
-	return "(hidden)"
-}
-
-// flatten adds the values of a document by their paths.
-func flatten(into map[string]string, path string, value any) {
-	join := func(name string) string { return strings.TrimPrefix(path+"."+name, ".") }
-	switch x := value.(type) {
-	case map[string]any:
-		for name, one := range x {
-			flatten(into, join(name), one)
-		}
-		if len(x) == 0 {
-			into[path] = "{}"
-		}
-	case []any:
-		for i, one := range x {
-			flatten(into, path+"["+strconv.Itoa(i)+"]", one)
-		}
-		if len(x) == 0 {
-			into[path] = "[]"
-		}
-	default:
-		text, _ := json.Marshal(x) // it was JSON
-		into[path] = string(text)
-	}
+	return all, err
 }
 
 // configActions are what the page of a config does.
@@ -274,14 +191,14 @@ func askRollback(ctx context.Context, v *view) (*question, error) {
 		return nil, err
 	}
 	then := find(changes, to)
-	if then == nil {
+	if then < 0 {
 		return nil, viewerError("That change is not kept any more.")
 	}
 	var now json.RawMessage
 	if i := slices.IndexFunc(changes, func(c client.ConfigChange) bool { return c.Current }); i >= 0 {
 		now = changes[i].Config
 	}
-	differences, err := differencesOf(now, then.Config)
+	differences, err := differencesOf(now, changes[then].Config)
 	return &question{Title: fmt.Sprintf("Go back to %s of the config %s?", to, id), Button: "Go back",
 		Text:        "The config is made what it was after that change, with the hosting keys of that time.",
 		Differences: differences, Back: v.link("config", "id", id)}, err

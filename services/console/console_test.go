@@ -79,7 +79,8 @@ func answers() map[string]any {
 			"action", hostile, "by", hostile, "detail", hostile)}, "next", hostile),
 		"v2/backfill": object("backfillTickets", []any{object("Id", hostile, "state", hostile, "Connection", hostile,
 			"queue", hostile, "players", []any{hostile})}),
-		"/matches/report": object("since", now, "until", now, "rows", []any{row}),
+		"/parties/" + ticketID: object("id", ticketID, "leader", hostile, "size", 4, "members", []any{object("id", hostile)}),
+		"/matches/report":      object("since", now, "until", now, "rows", []any{row}),
 		"/matches/" + ticketID: object("id", ticketID, "state", "assigned", "upload", 3, "config", hostile,
 			"created", now, "players", 1,
 			"teams", []any{object("name", hostile, "odds", object(hostile, 0.6), "tickets", []any{object("id", ticketID,
@@ -269,7 +270,7 @@ func TestNamesAreEscaped(t *testing.T) {
 	name := url.QueryEscape(hostile)
 	for _, page := range []string{"now", "queue?queue=" + name, "search?q=" + name, "player?id=" + name,
 		"trial?id=" + ticketID, "trial?id=" + ticketID[:35] + "2",
-		"ticket?id=" + ticketID, "match?id=" + ticketID, "configs", "config?id=" + name, "config?edit=true&id=" + name,
+		"ticket?id=" + ticketID, "match?id=" + ticketID, "game?id=" + ticketID, "party?id=" + ticketID, "configs", "config?id=" + name, "config?edit=true&id=" + name,
 		"functions", "function?name=" + name, "fleets", "quality", "quality?by=" + name, "audit", "audit?by=" + name,
 		"now?done=" + name, name} {
 		status, header, body := ask(t, http.MethodGet, s.URL+"/console/demo/"+page, nil)
@@ -290,6 +291,55 @@ func TestNamesAreEscaped(t *testing.T) {
 		if strings.Contains(body, " style=") || strings.Contains(body, " onclick=") {
 			t.Errorf("%s has what the policy refuses", page)
 		}
+	}
+}
+
+// Whatever has an id is found by it, and what is not there is not.
+func TestSearchFindsEveryID(t *testing.T) {
+	for _, there := range []bool{true, false} {
+		change := map[string]any{"/functions": map[string]any{}, "/configs": map[string]any{},
+			"/tickets/waiting": map[string]any{}}
+		if !there {
+			for _, path := range []string{"/matches/", "/parties/", "/simulations/"} {
+				change[path+ticketID] = nil
+			}
+			change["/events"], change["v2/backfill"] = map[string]any{}, map[string]any{}
+		}
+		s := start(t, true, change)
+		_, _, body := ask(t, http.MethodGet, s.URL+"/console/demo/search?q="+ticketID, nil)
+		for _, kind := range []string{"match", "ticket", "game", "trial", "party"} {
+			if strings.Contains(body, "/"+kind+"?id="+ticketID) != there {
+				t.Errorf("that the %s is there: %v\n%s", kind, there, body)
+			}
+		}
+	}
+}
+
+// Servers are counted by fleet and region; a game counts where its match is, and what is over is no server.
+func TestFleetsCountServers(t *testing.T) {
+	match := func(id, state, fleet string) map[string]any {
+		return map[string]any{"id": id, "state": state, "fleet": fleet, "region": "x"}
+	}
+	asked := 0
+	s := start(t, true, map[string]any{"/matches": func(q url.Values) any {
+		if q.Get("limit") != "200" {
+			return map[string]any{"returning": 4}
+		}
+		asked++
+		return map[string]any{"matches": []any{match("a", "assigned", "eu"), match("b", "assigned", "eu"),
+			match("c", "allocating", "eu"), match("d", "proposed", "us"), match("e", "claimed", "us")}, "next": "1"}
+	}, "v2/backfill": map[string]any{"backfillTickets": []any{map[string]any{"match": "b"}, map[string]any{"match": "z"}}}})
+	_, _, body := ask(t, http.MethodGet, s.URL+"/console/demo/fleets", nil)
+	for _, want := range []string{`region=x">eu</a></td><td>x</td><td class="n">10</td><td class="n">5</td><td class="n">1</td>`,
+		`region=x">us</a></td><td>x</td><td class="n">0</td><td class="n">5</td><td class="n">0</td>`,
+		`not known</span></td><td>–</td><td class="n">0</td><td class="n">0</td><td class="n">1</td>`, "<dd>10+</dd>",
+		"<dd>4</dd>"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("it lacks %s", want)
+		}
+	}
+	if asked != 5 {
+		t.Errorf("it read %d pages", asked)
 	}
 }
 

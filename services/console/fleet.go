@@ -3,35 +3,39 @@ package console
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/internal/edge/web"
 )
 
-// fleets is where matches are played, from the events of a time.
+// fleets is where matches are played: the servers that there are now, and the events of a time.
 type fleets struct {
 	Ranges   []choice
-	Counts   []count
+	Counts   map[string]int // of matches, by state
 	Times    *plot
 	P50, P90 float64
 	Timed    int
 	Refusals []refusal
 	Matches  []matchRow
 	Cut      bool
-	// Running are matches that run, of the chosen state, and Games running games that fill up.
-	States  []choice
-	Running *client.MatchPage
-	More    string
-	Games   []client.ListedBackfillTicket
+	// Servers are of each fleet and region, All is their sum, and Some is set if there are more than were counted.
+	Servers []servers
+	All     servers
+	Some    bool
+	// Running are matches that run, of the chosen state, fleet and region, and Games running games that fill up.
+	States        []choice
+	Fleet, Region string
+	Running       *client.MatchPage
+	More          string
+	Games         []client.ListedBackfillTicket
 }
 
-// count is how many matches are in a state.
-type count struct {
-	Name  string
-	N     int
-	Class string
+// servers counts the servers of a fleet in a region: those that are asked for, that run a match, and that want players.
+type servers struct {
+	Fleet, Region           string
+	Asked, Running, Filling int
 }
 
 // refusal is why hosting gave no server.
@@ -50,8 +54,8 @@ type matchRow struct {
 	Game                                     bool
 }
 
-// maxMatches is how many matches a list has.
-const maxMatches = 25
+// maxMatches is how many matches a list has, and serverPages how many pages of matches are counted.
+const maxMatches, serverPages = 25, 5
 
 func loadFleets(ctx context.Context, v *view) (any, error) {
 	options := []string{"5m", "15m", "1h"}
@@ -109,45 +113,122 @@ func loadFleets(ctx context.Context, v *view) (any, error) {
 func (f *fleets) list(ctx context.Context, v *view) error {
 	states := []string{"all", "asking", "claimed", "allocating", "proposed", "assigned"}
 	state := v.chosen("state", states...)
-	f.States = v.choices("fleets", "state", state, states...)
-	q := client.MatchQuery{Limit: maxMatches, After: v.QueryParam("after")}
+	f.States, f.Fleet, f.Region = v.choices("fleets", "state", state, states...), v.QueryParam("fleet"), v.QueryParam("region")
+	q := client.MatchQuery{Limit: maxMatches, Fleet: f.Fleet, Region: f.Region, After: v.QueryParam("after")}
 	if state != "all" {
 		q.State = state
 	}
 	var err error
-	f.Running, err = remember(ctx, v, fmt.Sprint("matches ", q), 2*time.Second,
-		func(ctx context.Context, api *client.Client) (*client.MatchPage, error) {
-			return api.ListMatches(ctx, q)
-		})
+	f.Running, err = recall(ctx, v, "matches", 2*time.Second, q, (*client.Client).ListMatches)
 	if err := v.note("Which matches run is not known", err); err != nil {
 		return err
 	}
 	if f.Running != nil && f.Running.Next != "" {
 		f.More = v.choices("fleets", "after", "", f.Running.Next)[0].Href
 	}
-	games, err := remember(ctx, v, "games", 2*time.Second,
-		func(ctx context.Context, api *client.Client) (*client.BackfillPage, error) {
-			return api.ListBackfills(ctx, client.BackfillQuery{Limit: maxMatches})
-		})
+	games, err := recall(ctx, v, "games", 2*time.Second, client.BackfillQuery{Limit: web.MostListed},
+		(*client.Client).ListBackfills)
 	if games != nil {
-		f.Games = games.BackfillTickets
+		f.Games, f.Some = games.BackfillTickets, games.Next != ""
 	}
-	return v.note("Which games fill up is not known", err)
+	if err := v.note("Which games fill up is not known", err); err != nil {
+		return err
+	}
+	all, err := remember(ctx, v, "servers", 5*time.Second, serversOf)
+	f.count(all)
+	return v.note("Which servers there are is not known", err)
+}
+
+// serversOf lists the matches that have a server or ask for one, in some pages.
+func serversOf(api *client.Client, ctx context.Context) (client.MatchPage, error) {
+	var all client.MatchPage
+	for range serverPages {
+		page, err := api.ListMatches(ctx, client.MatchQuery{Limit: web.MostListed, After: all.Next})
+		if err != nil {
+			return all, err
+		}
+		all.Matches, all.Next = append(all.Matches, page.Matches...), page.Next
+		if all.Next == "" {
+			break
+		}
+	}
+	return all, nil
+}
+
+// count adds up servers. A game whose match is not known is on a server that got it otherwise.
+func (f *fleets) count(all client.MatchPage) {
+	rows, where := map[[2]string]*servers{}, map[string][2]string{}
+	add := func(place [2]string, asked, running, filling int) {
+		one := rows[place]
+		if one == nil {
+			one = &servers{Fleet: place[0], Region: place[1]}
+			rows[place] = one
+		}
+		for _, s := range []*servers{one, &f.All} {
+			s.Asked, s.Running, s.Filling = s.Asked+asked, s.Running+running, s.Filling+filling
+		}
+	}
+	for _, m := range all.Matches {
+		place := [2]string{m.Fleet, m.Region}
+		switch where[m.ID] = place; m.State {
+		case "assigned":
+			add(place, 0, 1, 0)
+		case "claimed", "allocating":
+			add(place, 1, 0, 0)
+		}
+	}
+	for _, g := range f.Games {
+		add(where[g.Match], 0, 0, 1)
+	}
+	for _, one := range rows {
+		f.Servers = append(f.Servers, *one)
+	}
+	slices.SortFunc(f.Servers, func(a, b servers) int {
+		return cmp.Or(cmp.Compare(b.Running, a.Running), cmp.Compare(a.Fleet, b.Fleet), cmp.Compare(a.Region, b.Region))
+	})
+	f.Servers, f.Games = f.Servers[:min(len(f.Servers), maxMatches)], f.Games[:min(len(f.Games), maxMatches)]
+	f.Some = f.Some || all.Next != "" || len(rows) > maxMatches
+}
+
+// game is a running game that fills up, or did.
+type game struct {
+	ID     string
+	Ticket *client.ListedBackfillTicket
+	Events []client.Event
+}
+
+// game reads what is known of a backfill ticket.
+func (v *view) game(ctx context.Context, id string) (*game, error) {
+	made, is := createdAt(id)
+	if !is {
+		return nil, viewerError("No backfill ticket has an identifier like this.")
+	}
+	page, err := recall(ctx, v, "games", 2*time.Second, client.BackfillQuery{ID: id}, (*client.Client).ListBackfills)
+	if err != nil {
+		return nil, err
+	}
+	g := &game{ID: id}
+	for _, one := range page.BackfillTickets {
+		g.Ticket = &one
+	}
+	g.Events, err = v.events(ctx, client.EventQuery{Backfill: id, Since: made.Add(-time.Second)})
+	return g, v.note("What happened", err)
+}
+
+func loadGame(ctx context.Context, v *view) (any, error) {
+	g, err := v.game(ctx, v.QueryParam("id"))
+	if err == nil && g.Ticket == nil && len(g.Events) == 0 {
+		err = viewerError("There is no such game, or it has ended and its events are not kept any more.")
+	}
+	return g, err
 }
 
 // finish sorts and counts what was found.
 func (f *fleets) finish(matches map[string]*matchRow, refusals map[string]*refusal, times []float64) {
-	found := map[string]int{}
+	f.Counts = map[string]int{}
 	for _, m := range matches {
-		found[m.State]++
+		f.Counts[m.State]++
 		f.Matches = append(f.Matches, *m)
-	}
-	for _, one := range []count{{"asking", 0, "wait"}, {"claimed", 0, "wait"}, {"allocating", 0, "wait"},
-		{"assigned", 0, "good"}, {"returned", 0, ""}, {"released", 0, ""}, {"full", 0, "bad"}, {"failed", 0, "bad"},
-		{"unreturned", 0, "bad"}} {
-		if one.N = found[one.Name]; one.N > 0 {
-			f.Counts = append(f.Counts, one)
-		}
 	}
 	slices.SortFunc(f.Matches, func(a, b matchRow) int { return b.Began.Compare(a.Began) })
 	f.Matches = f.Matches[:min(len(f.Matches), maxMatches)]

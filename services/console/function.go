@@ -109,7 +109,7 @@ func functionActions() map[string]action {
 				}
 				return &question{Title: "Delete the function " + name + "?", Danger: true, Button: "Delete it",
 					Text: fmt.Sprintf("All of its uploads are deleted, and cannot be brought back. %s it.",
-						plural(int64(used), "config names", "configs name")), Back: v.link("function", "name", name)}, err
+						plural(used, "config names", "configs name")), Back: v.link("function", "name", name)}, err
 			},
 			run: func(ctx context.Context, v *view) (string, error) {
 				return v.link("functions", "done", "Deleted."), v.API.DeleteFunction(ctx, v.FormValue("name"))

@@ -59,7 +59,7 @@ func (v *view) refresh(ctx context.Context, name string, p page) (text []byte, e
 	ctx, cancel := context.WithTimeout(ctx, loadTime)
 	defer cancel()
 	text, err := remember(ctx, v, "page "+v.Request().URL.RequestURI(), refreshEvery/2,
-		func(ctx context.Context, _ *client.Client) ([]byte, error) {
+		func(_ *client.Client, ctx context.Context) ([]byte, error) {
 			v.Problems = nil
 			data, err := p.load(ctx, v)
 			if err != nil {

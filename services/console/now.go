@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -25,17 +24,11 @@ const (
 // ranges are how far back pages look.
 func ranges() []string { return []string{"1h", "6h", "24h", "7d", "30d", "90d"} }
 
+// rangeOf is how long a range is.
 func rangeOf(name string) time.Duration {
-	if days, is := strings.CutSuffix(name, "d"); is {
-		if n, err := strconv.Atoi(days); err == nil {
-			return time.Duration(n) * 24 * time.Hour
-		}
-	}
-	d, err := time.ParseDuration(name)
-	if err != nil {
-		return time.Hour
-	}
-	return d
+	const minute, day = time.Minute, 24 * time.Hour
+	return map[string]time.Duration{"5m": 5 * minute, "15m": 15 * minute, "1h": 60 * minute, "6h": day / 4, "24h": day,
+		"7d": 7 * day, "30d": 30 * day, "90d": 90 * day}[name]
 }
 
 // slotOf is how long a slot of a report is.
@@ -105,39 +98,28 @@ func measureOf(row client.MatchReportRow, kind, name string) (client.Measure, bo
 }
 
 func (v *view) queues(ctx context.Context) (*client.QueueList, error) {
-	return remember(ctx, v, "queues", time.Second,
-		func(ctx context.Context, api *client.Client) (*client.QueueList, error) { return api.ListQueues(ctx) })
+	return remember(ctx, v, "queues", time.Second, (*client.Client).ListQueues)
 }
 
 func (v *view) configs(ctx context.Context) ([]client.ListedConfig, error) {
-	return remember(ctx, v, "configs", 2*time.Second,
-		func(ctx context.Context, api *client.Client) ([]client.ListedConfig, error) {
-			return api.ListConfigs(ctx)
-		})
+	return remember(ctx, v, "configs", 2*time.Second, (*client.Client).ListConfigs)
 }
 
 func (v *view) functions(ctx context.Context) ([]client.Function, error) {
-	return remember(ctx, v, "functions", 2*time.Second,
-		func(ctx context.Context, api *client.Client) ([]client.Function, error) {
-			return api.ListFunctions(ctx)
-		})
+	return remember(ctx, v, "functions", 2*time.Second, (*client.Client).ListFunctions)
 }
 
 // report reads how good matches were. It is kept for a while: slots are five minutes.
 func (v *view) report(ctx context.Context, q client.MatchReportQuery) (*client.MatchReport, error) {
-	what := fmt.Sprint("report ", q.By, q.Config, q.MinRevision, q.MaxRevision, q.Since.Unix()/10, q.Until.Unix()/10)
-	return remember(ctx, v, what, 5*time.Second,
-		func(ctx context.Context, api *client.Client) (*client.MatchReport, error) {
-			return api.ReportMatches(ctx, q)
-		})
+	q.Since, q.Until = q.Since.Truncate(10*time.Second), q.Until.Truncate(10*time.Second)
+	return recall(ctx, v, "report", 5*time.Second, q, (*client.Client).ReportMatches)
 }
 
 // events reads the latest events of some kinds since a time, up to maxEvents of them.
 func (v *view) events(ctx context.Context, q client.EventQuery) ([]client.Event, error) {
-	q.Limit = 1000
-	what := fmt.Sprint("events ", q.Kinds, q.Ticket, q.Match, q.Player, q.Config, q.Since.Unix()/10)
-	return remember(ctx, v, what, 2*time.Second,
-		func(ctx context.Context, api *client.Client) (all []client.Event, err error) {
+	q.Limit, q.Since = 1000, q.Since.Truncate(10*time.Second)
+	return recall(ctx, v, "events", 2*time.Second, q,
+		func(api *client.Client, ctx context.Context, q client.EventQuery) (all []client.Event, err error) {
 			for range 8 {
 				page, err := api.GetEvents(ctx, q)
 				if err != nil {
@@ -152,8 +134,9 @@ func (v *view) events(ctx context.Context, q client.EventQuery) ([]client.Event,
 		})
 }
 
-// slots turns the rows of a report that is divided by slot into points, one for each slot of a time.
-func slots(r *client.MatchReport, since, until time.Time, value func(client.MatchReportRow) float64,
+// slots turns the rows of a report that is divided by slot into points, one for each slot of a time. none is the value
+// where there is no row.
+func slots(r *client.MatchReport, since, until time.Time, none float64, value func(client.MatchReportRow) float64,
 	of func(client.MatchReportRow) bool) []point {
 	found := map[int64]float64{}
 	for _, row := range r.Rows {
@@ -165,35 +148,46 @@ func slots(r *client.MatchReport, since, until time.Time, value func(client.Matc
 	for at := since.Truncate(slotOf(r)); at.Before(until); at = at.Add(slotOf(r)) {
 		v, ok := found[at.Unix()]
 		if !ok {
-			v = math.NaN()
+			v = none
 		}
 		points = append(points, point{at, v})
 	}
 	return points
 }
 
-// zeros replaces what is missing.
-func zeros(points []point) []point {
-	for i := range points {
-		if math.IsNaN(points[i].Value) {
-			points[i].Value = 0
-		}
-	}
-	return points
-}
-
-// waitAt returns a quantile of the waits of a row.
-func waitAt(quantile func(client.Measure) float64) func(client.MatchReportRow) float64 {
+// valueOf returns a statistic of a measure of a row.
+func valueOf(kind, name, statistic string) func(client.MatchReportRow) float64 {
 	return func(row client.MatchReportRow) float64 {
-		if m, ok := measureOf(row, "wait", ""); ok {
-			return quantile(m)
+		if m, ok := measureOf(row, kind, name); ok {
+			return statisticOf(statistic, m)
 		}
 		return math.NaN()
 	}
 }
 
-func p50(m client.Measure) float64 { return m.P50 }
-func p90(m client.Measure) float64 { return m.P90 }
+// draw draws how many matches a minute there were, and how long tickets waited for them.
+func (v *view) draw(r *client.MatchReport, since, until time.Time, back string,
+	of func(client.MatchReportRow) bool) (matches, waits *plot) {
+	wait := func(statistic string) []point {
+		return slots(r, since, until, math.NaN(), valueOf("wait", "", statistic), of)
+	}
+	return timePlot("Matches a minute, for the last "+back, since, until, number1,
+			line{"", "one", slots(r, since, until, 0, v.perSlot(r), of)}),
+		timePlot("How long tickets waited until their match, for the last "+back, since, until, seconds,
+			line{"90 %", "two", wait("p90")}, line{"half", "one", wait("p50")})
+}
+
+// reports reads a report since a time for each of some divisions.
+func (v *view) reports(ctx context.Context, since time.Time, by ...string) (all []*client.MatchReport, err error) {
+	for _, names := range by {
+		r, err := v.report(ctx, client.MatchReportQuery{Since: since, By: strings.Split(names, ",")})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
 
 // perSlot returns how many matches a minute a slot of a report had. The slot that goes on is shorter than the others.
 func (v *view) perSlot(r *client.MatchReport) func(client.MatchReportRow) float64 {
@@ -218,36 +212,24 @@ func loadNow(ctx context.Context, v *view) (any, error) {
 	if n.Functions, err = v.functions(ctx); err != nil {
 		return nil, err
 	}
-	recent, err := v.report(ctx, client.MatchReportQuery{Since: until.Add(-recentTime)})
+	recent, err := v.reports(ctx, until.Add(-recentTime), "", "queue")
 	if err != nil {
 		return nil, err
 	}
-	byQueue, err := v.report(ctx, client.MatchReportQuery{Since: until.Add(-recentTime), By: []string{"queue"}})
+	if len(recent[0].Rows) > 0 {
+		n.pace = paceOf(recent[0].Rows[0], recent[0])
+	}
+	long, err := v.reports(ctx, since, "slot", "queue,slot")
 	if err != nil {
 		return nil, err
 	}
-	if len(recent.Rows) > 0 {
-		n.pace = paceOf(recent.Rows[0], recent)
-	}
-	series, err := v.report(ctx, client.MatchReportQuery{Since: since, By: []string{"slot"}})
-	if err != nil {
-		return nil, err
-	}
-	byBoth, err := v.report(ctx, client.MatchReportQuery{Since: since, By: []string{"queue", "slot"}})
-	if err != nil {
-		return nil, err
-	}
-	n.Matches = timePlot("Matches a minute, for the last "+back, since, until, number1,
-		line{"", "one", zeros(slots(series, since, until, v.perSlot(series), nil))})
-	n.Waits = timePlot("How long tickets waited until their match, for the last "+back, since, until, seconds,
-		line{"90 %", "two", slots(series, since, until, waitAt(p90), nil)},
-		line{"half", "one", slots(series, since, until, waitAt(p50), nil)})
+	n.Matches, n.Waits = v.draw(long[0], since, until, back, nil)
 	events, err := v.events(ctx, client.EventQuery{Kinds: []string{"full", "failed"}, Since: until.Add(-recentTime)})
 	if err := v.note("Whether servers lack is not known", err); err != nil {
 		return nil, err
 	}
 	n.Lacking = len(events)
-	n.addQueues(v, list, byQueue, byBoth, since, until, events)
+	n.addQueues(v, list, recent[1], long[1], since, until, events)
 	n.addAlerts(v)
 	return n, nil
 }
@@ -293,7 +275,7 @@ func (n *now) addQueues(v *view, list *client.QueueList, recent, series *client.
 	}
 	for name, q := range rows {
 		q.Href = v.queueLink(name)
-		q.Spark = spark(slots(series, since, until, v.perSlot(series),
+		q.Spark = spark(slots(series, since, until, 0, v.perSlot(series),
 			func(row client.MatchReportRow) bool { return row.Queue == name }))
 		n.Queues = append(n.Queues, *q)
 	}
@@ -349,7 +331,7 @@ func (n *now) addAlerts(v *view) {
 		}
 	}
 	if n.Lacking > 0 {
-		add(alert{true, fmt.Sprintf("%s no server within a quarter of an hour.", plural(int64(n.Lacking), "match got",
+		add(alert{true, fmt.Sprintf("%s no server within a quarter of an hour.", plural(n.Lacking, "match got",
 			"matches got")), "See what hosting answered, and add servers to the fleet.", v.link("fleets"), "Refusals"})
 	}
 	slices.SortStableFunc(n.Alerts, func(a, b alert) int {
@@ -358,9 +340,9 @@ func (n *now) addAlerts(v *view) {
 }
 
 // plural counts something.
-func plural(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
+func plural(n any, one, many string) string {
+	if text := number(n); text != "1" {
+		return text + " " + many
 	}
-	return number(n) + " " + many
+	return "1 " + one
 }

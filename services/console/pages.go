@@ -24,6 +24,8 @@ func pages() map[string]page {
 		"player":    {title: "Player", load: loadPlayer},
 		"ticket":    {title: "Ticket", load: loadTicket},
 		"capture":   {title: "Capture", load: loadCapture},
+		"party":     {title: "Party", load: loadParty},
+		"game":      {title: "Game", section: "fleets", load: loadGame},
 		"match":     {title: "Match", section: "fleets", load: loadMatch},
 		"configs":   {title: "Configs", section: "configs", load: loadConfigs},
 		"config":    {title: "Config", section: "configs", load: loadConfig, actions: configActions()},

@@ -47,9 +47,7 @@ type qualityRow struct {
 	Value           string // of a decile
 	Matches, Before int64
 	Measure         *client.Measure
-	Span            span
 	Was             *client.Measure
-	WasSpan         span
 	Change          float64 // of the statistic
 }
 
@@ -101,14 +99,9 @@ func loadQuality(ctx context.Context, v *view) (any, error) {
 	q.Measure = cmp.Or(v.chosen("measure", options...), "wait")
 	q.Measures = v.choices("quality", "measure", q.Measure, options...)
 	kind, name, _ := strings.Cut(q.Measure, " ")
-	value := func(row client.MatchReportRow) float64 {
-		if m, ok := measureOf(row, kind, name); ok {
-			return statisticOf(q.Statistic, m)
-		}
-		return math.NaN()
-	}
 	q.Series = timePlot(fmt.Sprintf("%s of %s of matches", q.Statistic, q.Measure), since, until,
-		unitOf(q.Measure), line{"", "one", slots(series, since, until, value, nil)})
+		unitOf(q.Measure), line{"", "one",
+			slots(series, since, until, math.NaN(), valueOf(kind, name, q.Statistic), nil)})
 	if err := q.compare(ctx, v, since); err != nil {
 		return nil, err
 	}
@@ -145,15 +138,15 @@ func (q *quality) judge(ctx context.Context, v *view, of client.MatchReportQuery
 
 // compare lists the latest changes, and takes the one that is asked for.
 func (q *quality) compare(ctx context.Context, v *view, since time.Time) error {
-	all, err := v.changes(ctx)
+	page, err := v.changePage(ctx, client.ChangeQuery{Limit: 200})
 	if err != nil {
 		return err
 	}
 	asked := v.QueryParam("change")
 	q.Changes = v.choices("quality", "change", asked, "")
 	q.Changes[0].Name = "none"
-	for _, c := range all {
-		if c.Time.Before(since) || len(q.Changes) > 8 || c.Kind == "settings" {
+	for _, c := range page.Changes {
+		if c.Time.Before(since) || len(q.Changes) > 8 || c.Kind != "config" && c.Kind != "function" {
 			continue
 		}
 		at := c.Time.UTC().Format(time.RFC3339Nano)
@@ -181,20 +174,20 @@ func (q *quality) fill(ctx context.Context, v *view, after, before client.MatchR
 			return err
 		}
 		for _, row := range r.Rows {
-			was[nameOf(q.By, row)] = row
+			was[row.Name(q.By)] = row
 		}
 	}
-	q.Low, q.High = math.Inf(1), math.Inf(-1)
+	q.High = math.Inf(-1) // and from 0 on at least, so that lengths can be compared
 	see := func(m client.Measure) { q.Low, q.High = min(q.Low, m.P10), max(q.High, m.P90) }
 	for _, row := range now.Rows {
 		if row.Outcomes != nil {
-			q.Outcomes = append(q.Outcomes, qualityOutcome{nameOf(q.By, row), row.Outcomes})
+			q.Outcomes = append(q.Outcomes, qualityOutcome{row.Name(q.By), row.Outcomes})
 		}
 		m, ok := measureOf(row, kind, name)
 		if !ok {
 			continue
 		}
-		one := qualityRow{Name: nameOf(q.By, row), Matches: row.Matches, Measure: &m}
+		one := qualityRow{Name: row.Name(q.By), Matches: row.Matches, Measure: &m}
 		for _, own := range row.Measures {
 			if own.Kind == "value" {
 				one.Value = own.Name + " " + number(math.Round(own.Mean*10)/10)
@@ -210,21 +203,14 @@ func (q *quality) fill(ctx context.Context, v *view, after, before client.MatchR
 		}
 		q.Rows = append(q.Rows, one)
 	}
-	if q.Low > 0 {
-		q.Low = 0 // so that lengths can be compared
-	}
-	for i := range q.Rows {
-		r := &q.Rows[i]
-		r.Span = spanOf(r.Measure.P10, r.Measure.P50, r.Measure.P90, q.Low, q.High)
-		if r.Was != nil {
-			r.WasSpan = spanOf(r.Was.P10, r.Was.P50, r.Was.P90, q.Low, q.High)
-		}
-	}
 	return nil
 }
 
 // Text writes a value of the measure.
 func (q *quality) Text(value float64) string { return unitOf(q.Measure)(value) }
+
+// Span is where most of a measure is.
+func (q *quality) Span(m *client.Measure) span { return spanOf(m.P10, m.P50, m.P90, q.Low, q.High) }
 
 // Of is the statistic of a measure.
 func (q *quality) Of(m *client.Measure) float64 { return statisticOf(q.Statistic, *m) }
@@ -238,18 +224,4 @@ func (q *quality) Signed(value float64) string {
 		return "−" + q.Text(-value)
 	}
 	return "±0"
-}
-
-// nameOf is the name of a row by what rows are divided by.
-func nameOf(by string, row client.MatchReportRow) string {
-	party := plural(int64(row.Party), "player", "players")
-	switch row.Party {
-	case 0:
-		party = "unknown"
-	case 6:
-		party = "6 players and more"
-	}
-	return cmp.Or(map[string]string{"queue": row.Queue, "config": row.Config, "region": row.Region, "party": party,
-		"decile": fmt.Sprintf("%d of 10", row.Decile), "upload": fmt.Sprintf("%s, upload %d", row.Function, row.Upload),
-		"revision": fmt.Sprintf("%s, revision %d", row.Config, row.Revision)}[by], "none")
 }

@@ -3,7 +3,6 @@ package console
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -76,23 +75,19 @@ func loadQueue(ctx context.Context, v *view) (any, error) {
 			}
 		}
 	}
-	recent, err := v.report(ctx, client.MatchReportQuery{Since: until.Add(-recentTime), By: []string{"queue"}})
+	recent, err := v.reports(ctx, until.Add(-recentTime), "queue")
 	if err != nil {
 		return nil, err
 	}
 	own := func(row client.MatchReportRow) bool { return row.Queue == name }
-	if i := slices.IndexFunc(recent.Rows, own); i >= 0 {
-		q.pace = paceOf(recent.Rows[i], recent)
+	if i := slices.IndexFunc(recent[0].Rows, own); i >= 0 {
+		q.pace = paceOf(recent[0].Rows[i], recent[0])
 	}
-	series, err := v.report(ctx, client.MatchReportQuery{Since: since, By: []string{"queue", "slot"}})
+	long, err := v.reports(ctx, since, "queue,slot", "queue,region", "queue,party")
 	if err != nil {
 		return nil, err
 	}
-	q.Matches = timePlot("Matches a minute, for the last "+back, since, until, number1,
-		line{"", "one", zeros(slots(series, since, until, v.perSlot(series), own))})
-	q.WaitPlot = timePlot("How long tickets waited until their match", since, until, seconds,
-		line{"90 %", "two", slots(series, since, until, waitAt(p90), own)},
-		line{"half", "one", slots(series, since, until, waitAt(p50), own)})
+	q.Matches, q.WaitPlot = v.draw(long[0], since, until, back, own)
 	if q.WhatIf, err = loadWhatIf(ctx, v, q.Configs); v.note("No config can be tried", err) != nil {
 		return nil, err
 	}
@@ -110,35 +105,27 @@ func loadQueue(ctx context.Context, v *view) (any, error) {
 		q.Oldest, q.Total = page.Tickets[:min(len(page.Tickets), 25)], page.Total
 		q.sample(v, some.Tickets)
 	}
-	return q, q.divide(ctx, v, since)
+	q.divide("region", long[1])
+	q.divide("party", long[2])
+	return q, nil
 }
 
 // waiting reads the oldest tickets of a queue, or a sample of all.
 func (v *view) waiting(ctx context.Context, queue string, sample bool) (*client.WaitingPage, error) {
-	return remember(ctx, v, fmt.Sprint("waiting ", sample, queue), 4*time.Second,
-		func(ctx context.Context, api *client.Client) (*client.WaitingPage, error) {
-			return api.GetWaitingTickets(ctx,
-				client.WaitingQuery{Queue: queue, NoQueue: queue == "", Limit: web.MostListed, Sample: sample})
-		})
+	return recall(ctx, v, "waiting", 4*time.Second, client.WaitingQuery{Queue: queue, NoQueue: queue == "",
+		Limit: web.MostListed, Sample: sample}, (*client.Client).GetWaitingTickets)
 }
 
-// divide adds the matches by region and party.
-func (q *queuePage) divide(ctx context.Context, v *view, since time.Time) error {
-	for _, by := range []string{"region", "party"} {
-		r, err := v.report(ctx, client.MatchReportQuery{Since: since, By: []string{"queue", by}})
-		if err != nil {
-			return err
-		}
-		for _, row := range r.Rows {
-			if row.Queue == q.Name {
-				part := queuePart{By: by, Name: nameOf(by, row), Matches: row.Matches}
-				part.Wait, _ = measureOf(row, "wait", "")
-				part.Spread, _ = measureOf(row, "spread", q.Attribute)
-				q.Parts = append(q.Parts, part)
-			}
+// divide adds the matches by region or party.
+func (q *queuePage) divide(by string, r *client.MatchReport) {
+	for _, row := range r.Rows {
+		if row.Queue == q.Name {
+			part := queuePart{By: by, Name: row.Name(by), Matches: row.Matches}
+			part.Wait, _ = measureOf(row, "wait", "")
+			part.Spread, _ = measureOf(row, "spread", q.Attribute)
+			q.Parts = append(q.Parts, part)
 		}
 	}
-	return nil
 }
 
 // sample draws the waiting tickets: all, or some of them, by what is chosen.
@@ -172,8 +159,8 @@ func (q *queuePage) sample(v *view, tickets []client.WaitingTicket) {
 func (q *queuePage) group(v *view, tickets []client.WaitingTicket) {
 	groups := map[[2]string][]client.WaitingTicket{}
 	for _, t := range tickets {
-		party := client.MatchReportRow{Party: min(max(len(t.Players), 1), 6)}
-		for _, key := range [][2]string{{"region", cmp.Or(t.Region, "unknown")}, {"party", nameOf("party", party)}} {
+		party := client.MatchReportRow{Party: max(len(t.Players), 1)}
+		for _, key := range [][2]string{{"region", cmp.Or(t.Region, "unknown")}, {"party", party.Name("party")}} {
 			groups[key] = append(groups[key], t)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -112,20 +113,16 @@ func refused(err error) bool {
 func functions() template.FuncMap {
 	return template.FuncMap{
 		"number": number, "seconds": seconds, "short": short, "percent": percent, "bytes": size,
-		"query": url.QueryEscape, "join": strings.Join, "lower": strings.ToLower,
+		"join": strings.Join, "lower": strings.ToLower,
 		"quote": func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }, // for a shell
 		"iso":   func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
 		"utc":   func(t time.Time) string { return t.UTC().Format("2 Jan 15:04:05") },
 		"at":    func(ms int64) time.Time { return time.UnixMilli(ms) },
 		"plural": func(n any, word string) string {
-			text := number(n)
-			if text == "1" {
-				return "1 " + word
-			}
 			if strings.HasSuffix(word, "ch") {
-				return text + " " + word + "es"
+				return plural(n, word, word+"es")
 			}
-			return text + " " + word + "s"
+			return plural(n, word, word+"s")
 		},
 		"event": eventText, "filter": filterSpan,
 		"queue": func(name string) string { return cmp.Or(name, "no queue") },
@@ -134,32 +131,13 @@ func functions() template.FuncMap {
 
 // number writes a number with three significant digits, or all of a whole number, in groups of three.
 func number(n any) string {
-	var f float64
-	switch x := n.(type) {
-	case int:
-		f = float64(x)
-	case int64:
-		f = float64(x)
-	case uint64:
-		f = float64(x)
-	case float64:
-		f = x
-	case *int:
-		if x == nil {
-			return "–"
-		}
-		f = float64(*x)
-	case *float64:
-		if x == nil {
-			return "–"
-		}
-		f = *x
-	default:
-		return fmt.Sprint(n)
-	}
+	value := reflect.Indirect(reflect.ValueOf(n))
+	f, err := strconv.ParseFloat(fmt.Sprint(value), 64)
 	switch size := math.Abs(f); {
-	case math.IsNaN(f):
+	case !value.IsValid() || math.IsNaN(f):
 		return "–"
+	case err != nil:
+		return fmt.Sprint(n)
 	case size < 1e15 && (f == math.Trunc(f) || size >= 100):
 		text := strconv.FormatFloat(math.Abs(math.Round(f)), 'f', 0, 64)
 		for i := len(text) - 3; i > 0; i -= 3 {
@@ -247,17 +225,13 @@ func filterSpan(f client.FilterExplanation) span {
 	}
 	room := max((high-low)*0.15, 1e-9)
 	low, high = low-room, high+room
-	from, to, at := low, high, low
-	if f.Min != nil {
-		from = *f.Min
+	or := func(v *float64, otherwise float64) float64 {
+		if v != nil {
+			return *v
+		}
+		return otherwise
 	}
-	if f.Max != nil {
-		to = *f.Max
-	}
-	if f.Value != nil {
-		at = *f.Value
-	}
-	s := spanOf(from, at, to, low, high)
+	s := spanOf(or(f.Min, low), or(f.Value, low), or(f.Max, high), low, high)
 	if f.Value == nil {
 		s.Mid = ""
 	}

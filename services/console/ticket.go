@@ -38,16 +38,7 @@ func loadSearch(ctx context.Context, v *view) (any, error) {
 	}
 	add := func(kind, name, href string) { s.Results = append(s.Results, result{kind, name, href}) }
 	if made, is := createdAt(s.Query); is {
-		if _, err := v.API.GetMatch(ctx, s.Query); err == nil {
-			add("match", s.Query, v.link("match", "id", s.Query))
-		}
-		events, err := v.events(ctx, client.EventQuery{Ticket: s.Query, Since: made.Add(-time.Second)})
-		if err := v.note("Tickets", err); err != nil {
-			return nil, err
-		}
-		if len(events) > 0 {
-			add("ticket", s.Query, v.link("ticket", "id", s.Query))
-		}
+		s.Results = v.identified(ctx, s.Query, made)
 	}
 	configs, err := v.configs(ctx)
 	if err != nil {
@@ -86,6 +77,34 @@ func loadSearch(ctx context.Context, v *view) (any, error) {
 	return s, nil
 }
 
+// identified finds what the service gave an id.
+func (v *view) identified(ctx context.Context, id string, made time.Time) (all []result) {
+	for _, one := range []struct {
+		kind string
+		find func() (found bool, err error)
+	}{
+		{"match", func() (bool, error) { _, err := v.API.GetMatch(ctx, id); return true, err }},
+		{"ticket", func() (bool, error) {
+			events, err := v.events(ctx, client.EventQuery{Ticket: id, Since: made.Add(-time.Second)})
+			return len(events) > 0, err
+		}},
+		{"game", func() (bool, error) {
+			g, err := v.game(ctx, id)
+			return g != nil && (g.Ticket != nil || len(g.Events) > 0), err
+		}},
+		{"trial", func() (bool, error) { _, err := v.API.GetSimulation(ctx, id); return true, err }},
+		{"party", func() (bool, error) { _, err := v.API.GetParty(ctx, id, ""); return true, err }},
+	} {
+		switch found, err := one.find(); {
+		case err == nil && found:
+			all = append(all, result{one.kind, id, v.link(one.kind, "id", id)})
+		case err != nil && client.Status(err) != http.StatusNotFound:
+			v.Problems = append(v.Problems, "Whether it is a "+one.kind+" is not known: "+reasonOf(err))
+		}
+	}
+	return all
+}
+
 // player is what is known of a player.
 type player struct {
 	ID      string
@@ -118,6 +137,10 @@ func (v *view) player(ctx context.Context, id string) (*player, error) {
 	return p, v.note("Events", err)
 }
 
+func loadParty(ctx context.Context, v *view) (any, error) {
+	return v.API.GetParty(ctx, v.QueryParam("id"), "")
+}
+
 func loadPlayer(ctx context.Context, v *view) (any, error) { return v.player(ctx, v.QueryParam("id")) }
 
 // ticket is what is known of a ticket.
@@ -143,15 +166,12 @@ func loadTicket(ctx context.Context, v *view) (any, error) {
 	if t.Events, err = v.events(ctx, client.EventQuery{Ticket: t.ID, Since: made.Add(-time.Second)}); err != nil {
 		return nil, err
 	}
-	t.Explanation, err = remember(ctx, v, "ticket "+t.ID, 3*time.Second,
-		func(ctx context.Context, api *client.Client) (*client.TicketExplanation, error) {
-			return api.ExplainTicket(ctx, t.ID)
-		})
-	if client.IsNotFound(err) && len(t.Events) > 0 {
-		return t, nil
-	}
+	t.Explanation, err = recall(ctx, v, "ticket", 3*time.Second, t.ID, (*client.Client).ExplainTicket)
 	if client.IsNotFound(err) {
-		return nil, err
+		if len(t.Events) > 0 {
+			err = nil
+		}
+		return t, err
 	}
 	return t, v.note("Why it waits", err)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"matchmaker.dev/pkg/client"
+	"matchmaker.dev/services/internal/match/difference"
 )
 
 // trial is a config that is tried on the last hour, beside the present one.
@@ -67,7 +68,7 @@ type trialPage struct {
 	Trial *trial
 	// Text is the config, and ETag the state of the stored one.
 	Text, ETag, Edit string
-	Diff             []difference
+	Diff             []difference.Value
 }
 
 func loadTrial(ctx context.Context, v *view) (any, error) {
@@ -148,10 +149,7 @@ func loadWhatIf(ctx context.Context, v *view, configs []string) (*whatIf, error)
 	if w.Configs = v.choices("queue", "config", w.Config, configs...); w.Config == "" {
 		return w, nil
 	}
-	stored, err := remember(ctx, v, "config "+w.Config, 4*time.Second,
-		func(ctx context.Context, api *client.Client) (*client.StoredConfig, error) {
-			return api.GetConfig(ctx, w.Config)
-		})
+	stored, err := recall(ctx, v, "config", 4*time.Second, w.Config, (*client.Client).GetConfig)
 	if err != nil {
 		return w, err
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"testing"
+
+	"matchmaker.dev/services/internal/match/difference"
 )
 
 // Browsers round what is between two steps: the number that is now must be on one.
@@ -28,11 +30,11 @@ func TestDifferencesOfKeys(t *testing.T) {
 	const kept = `{"hosting":{"Access":"AKIA","Secret":"********","FleetId":"eu"}}`
 	for _, x := range []struct {
 		before, after string
-		want          difference
+		want          difference.Value
 	}{
-		{kept, `{"hosting":{"Access":"********","Secret":"********","FleetId":"us"}}`, difference{"hosting.FleetId", `"eu"`, `"us"`}},
-		{kept, `{"hosting":{"Access":"AKIB","Secret":"********","FleetId":"eu"}}`, difference{"hosting.Access", "(hidden)", "(hidden)"}},
-		{`{"hosting":{"FleetId":"eu"}}`, `{"hosting":{"Secret":"********","FleetId":"eu"}}`, difference{"hosting.Secret", "", "(hidden)"}},
+		{kept, `{"hosting":{"Access":"********","Secret":"********","FleetId":"us"}}`, difference.Value{Path: "hosting.FleetId", Before: `"eu"`, After: `"us"`}},
+		{kept, `{"hosting":{"Access":"AKIB","Secret":"********","FleetId":"eu"}}`, difference.Value{Path: "hosting.Access", Before: "(hidden)", After: "(hidden)"}},
+		{`{"hosting":{"FleetId":"eu"}}`, `{"hosting":{"Secret":"********","FleetId":"eu"}}`, difference.Value{Path: "hosting.Secret", Before: "", After: "(hidden)"}},
 	} {
 		got, err := differencesOf(json.RawMessage(x.before), json.RawMessage(x.after))
 		if err != nil || len(got) != 1 || got[0] != x.want {

@@ -10,6 +10,7 @@ import (
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/edge/response"
+	"matchmaker.dev/services/internal/state"
 )
 
 const (
@@ -203,7 +204,7 @@ func (m *ticketMatch) add(e *pb.Event) {
 	if state, over := stateAfter(e); state != "" {
 		m.State, m.over = state, over
 	}
-	m.Failed = m.over && m.State != matchAssigned
+	m.Failed = m.over && m.State != state.ListedAssigned
 	if m.over || e.GetReason() != "" {
 		m.Reason, m.Error, m.Detail = e.GetReason(), e.GetError(), e.GetDetail()
 	}

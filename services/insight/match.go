@@ -30,16 +30,8 @@ const (
 	maxRead = 256
 )
 
-// The states of a match.
-const (
-	matchAsking     = "asking"     // its players
-	matchClaimed    = "claimed"    // it waits for an allocator
-	matchAllocating = "allocating" // its server is asked for
-	matchProposed   = "proposed"   // to a running game, whose server has not approved it yet
-	matchAssigned   = "assigned"
-	matchFailed     = "failed"
-	matchReleased   = "released" // its tickets wait again
-)
+// The states of a match that has ended, beside those that are listed.
+const matchFailed, matchReleased = "failed", "released" // its tickets wait again
 
 // match answers GET /matches/{match}.
 func (s *service) match(c echo.Context) error {
@@ -121,7 +113,7 @@ func (r *matchReader) add(e *pb.Event) {
 	if e.GetKind() == pb.Event_KIND_ACCEPTED {
 		r.accepted++
 		if joinsGame(r.first) && r.accepted == max(int(r.first.GetPlayers()), len(r.first.GetTickets())) {
-			r.state = matchProposed
+			r.state = state.ListedProposed
 		}
 	}
 	if state, over := stateAfter(e); state != "" {
@@ -130,20 +122,20 @@ func (r *matchReader) add(e *pb.Event) {
 }
 
 // stateAfter is the state of a match after one of its events, and whether it has ended; "" if the event changes none.
-func stateAfter(e *pb.Event) (state string, over bool) {
+func stateAfter(e *pb.Event) (became string, over bool) {
 	switch e.GetKind() {
 	case pb.Event_KIND_CLAIMED:
 		if e.GetAcceptance() > 0 {
-			return matchAsking, false
+			return state.ListedAsking, false
 		}
 		if joinsGame(e) {
-			return matchProposed, false
+			return state.ListedProposed, false
 		}
-		return matchClaimed, false
+		return state.ListedClaimed, false
 	case pb.Event_KIND_ALLOCATING:
-		return matchAllocating, false
+		return state.ListedAllocating, false
 	case pb.Event_KIND_ASSIGNED:
-		return matchAssigned, true
+		return state.ListedAssigned, true
 	case pb.Event_KIND_FAILED:
 		return matchFailed, true
 	case pb.Event_KIND_RELEASED:
@@ -204,7 +196,7 @@ func (s *service) describe(
 	if !joinsGame(e) { // whose teams have other players too
 		s.addOdds(ctx, project, m, stored)
 	}
-	if m.State != matchAssigned {
+	if m.State != state.ListedAssigned {
 		return m, nil
 	}
 	played, err := s.Store.Played(ctx, project, r.id)

@@ -45,14 +45,14 @@ type query struct {
 
 // filter selects events. What is empty selects all.
 type filter struct {
-	ticket, match, config string
-	kinds                 []pb.Event_Kind
+	ticket, match, config, backfill string
+	kinds                           []pb.Event_Kind
 }
 
 // query reads the parameters of a request. A stream without a place begins with what is to come, an answer with the
 // oldest.
 func (s *service) query(c echo.Context, follow bool) (*query, error) {
-	values, err := web.Query(c, "ticket", "player", "match", "config", "kind", "since", "after", "limit", "arrivals",
+	values, err := web.Query(c, "ticket", "player", "match", "config", "backfill", "kind", "since", "after", "limit", "arrivals",
 		"properties")
 	if err != nil {
 		return nil, err
@@ -106,7 +106,8 @@ func (s *service) readArrivals(c echo.Context, q *query, values url.Values) erro
 
 func (f *filter) read(values url.Values) error {
 	f.ticket, f.match, f.config = values.Get("ticket"), values.Get("match"), values.Get("config")
-	for name, longest := range map[string]int{"ticket": 64, "match": 64, "config": 255} {
+	f.backfill = values.Get("backfill")
+	for name, longest := range map[string]int{"ticket": 64, "match": 64, "backfill": 64, "config": 255} {
 		if value := values.Get(name); values.Has(name) && (value == "" || len(value) > longest) {
 			return problem.New(problem.Invalid, "query parameter %s: an identifier of 1 to %d bytes is expected",
 				problem.Word(name), longest)
@@ -169,7 +170,7 @@ func (q *query) narrow(follow bool) {
 	if q.placed {
 		return
 	}
-	for _, id := range []string{q.filter.ticket, q.filter.match} {
+	for _, id := range []string{q.filter.ticket, q.filter.match, q.filter.backfill} {
 		if made, is := state.CreationTime(id); is && made.Add(-clockSlack).After(q.begin.Since) &&
 			(!follow || !q.since.IsZero()) {
 			q.begin.Since = made.Add(-clockSlack)
@@ -187,6 +188,7 @@ func (q *query) selects(e *pb.Event) bool {
 	case len(f.kinds) > 0 && !slices.Contains(f.kinds, e.GetKind()),
 		f.match != "" && e.GetMatch() != f.match,
 		f.config != "" && e.GetConfig() != f.config,
+		f.backfill != "" && e.GetBackfill() != f.backfill,
 		f.ticket != "" && !slices.Contains(e.GetTickets(), f.ticket),
 		q.owned != nil && !q.owned.hasAny(e.GetTickets()),
 		!q.since.IsZero() && e.GetTime() < q.since.UnixMilli():

@@ -192,7 +192,9 @@ func TestPagesHaveTheEventsThatAreAskedFor(t *testing.T) {
 	}
 	w.publish(t, "demo", of(created, "", "", "a"), of(created, "", "", "b"))
 	w.publish(t, "other", of(created, "", "", "x"))
-	w.publish(t, "demo", of(claimed, "m", "one", "a", "b"), of(assigned, "m", "one", "a"), of(claimed, "n", "two", "c"))
+	joins := of(claimed, "n", "two", "c")
+	joins.Backfill = "g"
+	w.publish(t, "demo", of(claimed, "m", "one", "a", "b"), of(assigned, "m", "one", "a"), joins)
 	all := []string{"created a", "created b", "claimed a,b", "assigned a", "claimed c"}
 	words, p := w.events(t, "")
 	expect(t, "all", words, all...)
@@ -201,7 +203,7 @@ func TestPagesHaveTheEventsThatAreAskedFor(t *testing.T) {
 	}
 	for query, want := range map[string][]string{
 		"ticket=a": {"created a", "claimed a,b", "assigned a"}, "match=m": {"claimed a,b", "assigned a"},
-		"config=two": {"claimed c"}, "kind=created,assigned": {"created a", "created b", "assigned a"},
+		"config=two": {"claimed c"}, "backfill=g": {"claimed c"}, "backfill=x": nil, "kind=created,assigned": {"created a", "created b", "assigned a"},
 		"ticket=b&kind=claimed": {"claimed a,b"}, "ticket=x": nil,
 		"since=" + time.Now().Add(time.Hour).UTC().Format(time.RFC3339): nil,
 	} {
@@ -271,7 +273,7 @@ func TestQueriesThatAreRefused(t *testing.T) {
 		"limit=x": "from 1 to 1000", "after=x": "query parameter after: the id of an event", "after=1.": "after",
 		"after=-1": "after", "since=yesterday": "query parameter since: a time is expected",
 		"kind=made": "query parameter kind: accepted, allocating,", "kind=": "kind", "kind=CREATED": "kind",
-		"ticket=": "query parameter ticket: an identifier", "match=" + strings.Repeat("m", 65): "match",
+		"ticket=": "query parameter ticket: an identifier", "match=" + strings.Repeat("m", 65): "match", "backfill=": "backfill",
 		"config=" + strings.Repeat("m", 256): "config", "player=": "query parameter player: up to 256 bytes",
 		"kind=created&kind=claimed": "given more than once",
 	} {

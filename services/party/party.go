@@ -118,6 +118,23 @@ func (s *service) get(c echo.Context, player string) error {
 	return s.read(c, c.Param("party"), player)
 }
 
+// seen answers a party to its studio, without the code. Others are members.
+func (s *service) seen(members echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if auth.From(c).Kind != auth.Developer {
+			return members(c)
+		}
+		p, err := s.Store.Party(c.Request().Context(), c.Param("project"), c.Param("party"))
+		if err != nil {
+			return err
+		}
+		c.Response().Header().Set("ETag", etag(p))
+		one := bodyFor(p, "")
+		one.Code = ""
+		return c.JSON(http.StatusOK, one)
+	}
+}
+
 // read answers a party. With the ETag that the caller knows in If-None-Match, and 'Prefer: wait', the answer comes when
 // the party has changed.
 func (s *service) read(c echo.Context, id, player string) error {

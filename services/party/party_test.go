@@ -188,6 +188,20 @@ func TestPartyIsMadeJoinedAndLeft(t *testing.T) {
 		mine.Members[1].Attributes != nil {
 		t.Errorf("ada sees %+v", mine)
 	}
+	// A studio reads it without the code and what members said of themselves, and changes nothing.
+	for _, role := range []string{"Owner", "Support"} {
+		studio := issuer.Claims{Kind: auth.Developer, Subject: "ada", Role: role}
+		status, seen := w.with(studio, "GET", "/"+p.ID, "")
+		if status != 200 || seen.players() != "ada bob" || seen.Code != "" || seen.Members[0].Attributes != nil {
+			t.Errorf("a studio sees %d %+v", status, seen)
+		}
+		for _, at := range []string{"GET /none", "GET ", "DELETE /" + p.ID, "GET /" + p.ID + "/events", "PUT /" + p.ID + "/search"} {
+			method, path, _ := strings.Cut(at, " ")
+			if status, _ := w.with(studio, method, path, "{}"); status != 403 && (at != "GET /none" || status != 404) {
+				t.Errorf("%s by a studio: %d", at, status)
+			}
+		}
+	}
 	p = w.do("bob", "PUT", "/"+p.ID+"/members/bob", `{"ready":true}`)
 	if !p.Members[1].Ready || len(p.Members[1].Attributes) > 0 {
 		t.Errorf("%+v", p.Members[1])

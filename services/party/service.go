@@ -96,6 +96,7 @@ func New(o Options) app.Part {
 
 func (s *service) routes(e *echo.Echo) {
 	callers := s.Verifier.Require(auth.Player, auth.Service)
+	readers := s.Verifier.RequireLook(auth.Player, auth.Service, auth.Developer)
 	bodies := ratelimit.Bodies(s.Bodies, s.Now)
 	var paths []string
 	add := func(method, path string, h func(echo.Context, string) error) {
@@ -103,7 +104,7 @@ func (s *service) routes(e *echo.Echo) {
 		if !slices.Contains(paths, path) {
 			paths = append(paths, path)
 		}
-		e.Add(method, path, callers(bodies(func(c echo.Context) error {
+		handle := bodies(func(c echo.Context) error {
 			player, err := auth.PlayerOf(c)
 			if err != nil {
 				return err
@@ -112,7 +113,12 @@ func (s *service) routes(e *echo.Echo) {
 				return err
 			}
 			return h(c, player)
-		})))
+		})
+		if method == echo.GET && path == web.Base+"/parties/:party" {
+			e.GET(path, readers(s.seen(handle)))
+			return
+		}
+		e.Add(method, path, callers(handle))
 	}
 	add(echo.POST, "", s.create)
 	add(echo.GET, "", s.mine)

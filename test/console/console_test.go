@@ -210,7 +210,8 @@ func (w *world) shown(t *testing.T) map[string]string {
 		"search": at + "/search?q=ran", "no queues": none + "/now", "no queue": none + "/queue?queue=x",
 		"no player": none + "/player?id=x", "no configs": none + "/configs", "no functions": none + "/functions",
 		"no fleets": none + "/fleets", "no quality": none + "/quality?by=decile", "no changes": none + "/audit",
-		"no result": none + "/search?q=x", "no party": at + "/queue?queue=ranked&of=party+1+player",
+		"no result": none + "/search?q=x", "no party": at + "/queue?queue=ranked&of=party+9",
+		"game": at + "/game?id=" + w.game, "party": at + "/party?id=" + w.party,
 	}
 }
 

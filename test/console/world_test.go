@@ -34,8 +34,9 @@ type world struct {
 	bin           string
 	studio, lobby *client.Client
 	random        *rand.Rand
-	elder         string // a ticket that waits
-	divider       report.Divider
+	// elder is a ticket that waits, game a running game that wants players, and party one that searches.
+	elder, game, party string
+	divider            report.Divider
 }
 
 func must(t *testing.T, err error) {
@@ -195,10 +196,15 @@ func (w *world) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err = game.CreateBackfill(ctx, client.BackfillRequest{Connection: "203.0.113.7:7777", Queue: "casual",
+	if w.game, err = game.CreateBackfill(ctx, client.BackfillRequest{Connection: "203.0.113.7:7777", Queue: "casual",
 		Attributes: map[string]float64{"open": 2}, Players: []client.GamePlayer{{ID: "ada"}, {ID: "bob"}}}); err != nil {
 		return err
 	}
+	party, err := w.lobby.CreateParty(ctx, 4, client.PartyMembership{Player: "lea"})
+	if err != nil {
+		return err
+	}
+	w.party = party.ID
 	for i := range 3 {
 		if _, err = w.create(ctx, fmt.Sprintf("visitor-%d", i), "halloween", 1500); err != nil {
 			return err
@@ -251,6 +257,11 @@ var names = []string{"ada", "bela", "chloe", "dmitri", "elif", "farid", "grace",
 // play lets players arrive until ctx ends.
 func (w *world) play(ctx context.Context) error {
 	for i := 0; ; i++ {
+		if i%100 == 0 { // her party ends when she is silent
+			if _, err := w.lobby.MyParty(ctx, "lea"); err != nil && ctx.Err() == nil {
+				return err
+			}
+		}
 		name := func(n int) string { return fmt.Sprintf("%s-%d", names[w.random.IntN(len(names))], 100+i*3+n) }
 		skill := min(max(1500+350*w.random.NormFloat64(), 100), 2900)
 		var err error

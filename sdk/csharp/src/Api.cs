@@ -641,7 +641,7 @@ namespace Matchmaking.Api
   public sealed class Party
   {
     public string Id;
-    /// <summary>It lets others join.</summary>
+    /// <summary>It lets others join. Empty for developers.</summary>
     public string Code;
     /// <summary>The member who starts and stops the search.</summary>
     public string Leader;
@@ -1633,7 +1633,8 @@ namespace Matchmaking.Api
     /// <summary>Read a party.
     ///
     /// With its ETag in `If-None-Match` and `Prefer: wait`, the answer comes when the party has changed, or is 304. Each
-    /// request of a member says that it is there: a member that is silent for long leaves.</summary>
+    /// request of a member says that it is there: a member that is silent for long leaves. Developers read it without
+    /// its code.</summary>
     public static Request<Party> GetParty(string partyId, string ifNoneMatch = null, string prefer = null, string onBehalfOf = null)
     {
       var r = new Request<Party>("GET", "v1/parties/" + AnyRequest.Segment(partyId), true, Api.Party.Read);

@@ -322,7 +322,7 @@ export interface MatchResult {
 /** Players who search for a match together, as one of them sees it. */
 export interface Party {
   id: string
-  /** It lets others join. */
+  /** It lets others join. Empty for developers. */
   code: string
   /** The member who starts and stops the search. */
   leader: string
@@ -895,7 +895,8 @@ export const followTicket = (id: string, o: {
  * Read a party.
  *
  * With its ETag in `If-None-Match` and `Prefer: wait`, the answer comes when the party has changed, or is 304. Each
- * request of a member says that it is there: a member that is silent for long leaves.
+ * request of a member says that it is there: a member that is silent for long leaves. Developers read it without its
+ * code.
  */
 export const getParty = (partyId: string, o: {
   ifNoneMatch?: string | undefined

@@ -68,6 +68,9 @@ func (i *Issuer) Mint(s Server) (signed string, expires time.Time, err error) {
 	return signed, expires, nil
 }
 
+// Key is the id of the key that signs now.
+func (i *Issuer) Key() string { return i.keys.Current() }
+
 // TTL is how long a token is valid.
 func (i *Issuer) TTL() time.Duration { return i.ttl }
 

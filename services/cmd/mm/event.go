@@ -17,13 +17,14 @@ type eventCommands struct {
 }
 
 type eventLog struct {
-	Ticket string        `completion-predictor:"ticket" help:"Only what happened to this ticket."`
-	Player string        `completion-predictor:"player" help:"Only what happened to the tickets of this player, in a project that lists tickets."`
-	Match  string        `completion-predictor:"match" help:"Only what happened to this match."`
-	Config string        `completion-predictor:"config" help:"Only what happened to matches of this config."`
-	Kind   []string      `completion-predictor:"kind" help:"Only events of these kinds, such as failed; may be repeated."`
-	Since  time.Duration `default:"30m" help:"How far back." bounds:">0"`
-	Follow bool          `short:"f" help:"Continue with new events, until Ctrl-C."`
+	Ticket   string        `completion-predictor:"ticket" help:"Only what happened to this ticket."`
+	Player   string        `completion-predictor:"player" help:"Only what happened to the tickets of this player, in a project that lists tickets."`
+	Match    string        `completion-predictor:"match" help:"Only what happened to this match."`
+	Config   string        `completion-predictor:"config" help:"Only what happened to matches of this config."`
+	Backfill string        `completion-predictor:"backfill" help:"Only what happened to matches that go to the game of this backfill ticket."`
+	Kind     []string      `completion-predictor:"kind" help:"Only events of these kinds, such as failed; may be repeated."`
+	Since    time.Duration `default:"30m" help:"How far back." bounds:">0"`
+	Follow   bool          `short:"f" help:"Continue with new events, until Ctrl-C."`
 }
 
 // Run prints events.
@@ -32,8 +33,8 @@ func (c eventLog) Run(ctx context.Context, followCtx untimed, s *session) error 
 	if err != nil {
 		return err
 	}
-	q := client.EventQuery{Ticket: c.Ticket, Player: c.Player, Match: c.Match, Config: c.Config, Kinds: c.Kind,
-		Since: s.now().Add(-c.Since), Limit: 1000}
+	q := client.EventQuery{Ticket: c.Ticket, Player: c.Player, Match: c.Match, Config: c.Config,
+		Backfill: c.Backfill, Kinds: c.Kind, Since: s.now().Add(-c.Since), Limit: 1000}
 	if c.Follow {
 		err := api.FollowEvents(followCtx, q, s.printEvent)
 		if errors.Is(err, context.Canceled) && followCtx.Err() != nil {

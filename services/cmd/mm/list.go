@@ -68,13 +68,15 @@ func (c matchList) Run(ctx context.Context, s *session, api developerAPI) error 
 
 type backfillList struct {
 	pages
+	ID    string `name:"id" completion-predictor:"backfill" help:"Only this backfill ticket."`
 	Queue string `completion-predictor:"queue" help:"Only games whose players come from this queue."`
 }
 
 // Run prints the backfill tickets.
 func (c backfillList) Run(ctx context.Context, s *session, api developerAPI) error {
 	all, err := readPages(c.Limit, func(limit int, after string) (*client.BackfillPage, error) {
-		return api.ListBackfills(ctx, client.BackfillQuery{Queue: c.Queue, Limit: limit, After: after})
+		return api.ListBackfills(ctx, client.BackfillQuery{ID: c.ID, Queue: c.Queue, Limit: limit,
+			After: after})
 	}, func(p *client.BackfillPage) (*[]client.ListedBackfillTicket, string) {
 		return &p.BackfillTickets, p.Next
 	})
@@ -102,8 +104,8 @@ func (queueList) Run(ctx context.Context, s *session, api developerAPI) error {
 
 type changesCommand struct {
 	pages
-	Kind string `enum:",config,settings,function,player" default:"" placeholder:"KIND" help:"Only changes of this kind: config, settings, function or player (an erasure)."`
-	Name string `help:"Only changes of the config or function of this name."`
+	Kind string `enum:",config,settings,function,player,key" default:"" placeholder:"KIND" help:"Only changes of this kind: config, settings, function, player (an erasure) or key (of game servers' tokens)."`
+	Name string `help:"Only changes of the config, function or key of this name."`
 	By   string `help:"Only those by this subject."`
 }
 

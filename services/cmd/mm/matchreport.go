@@ -181,40 +181,8 @@ func (s *session) showMatchReport(r *matchReport) error {
 // divides reports whether the table says more than the one that is not divided.
 func (t *reportTable) divides() bool {
 	return t.By == "" || slices.ContainsFunc(slices.Concat(t.Rows, t.Before), func(row client.MatchReportRow) bool {
-		return nameOfRow(t.By, row) != nothing
+		return row.Name(t.By) != client.NoName
 	})
-}
-
-// nothing is the name of the row of matches that have no queue, no region and so on.
-const nothing = "-"
-
-// nameOfRow is a row's value of a dimension.
-func nameOfRow(by string, row client.MatchReportRow) string {
-	name := ""
-	switch by {
-	case "config":
-		name = row.Config
-	case "revision":
-		name = fmt.Sprintf("%s, revision %d", row.Config, row.Revision)
-	case "function":
-		name = row.Function
-	case "upload":
-		name = fmt.Sprintf("%s, upload %d", row.Function, row.Upload)
-	case "queue":
-		name = row.Queue
-	case "region":
-		name = row.Region
-	case "party":
-		name = reports.PartyName(row.Party)
-	case "decile":
-		name = strconv.Itoa(row.Decile)
-	case "slot":
-		name = row.Slot.UTC().Format("2006-01-02 15:04")
-	}
-	if name == "" {
-		return nothing
-	}
-	return name
 }
 
 // grid is the table. Each row of the report has a line for the matches and one for each measure.
@@ -250,7 +218,7 @@ func (t *reportTable) grid(compared bool) grid {
 func rowsByName(by string, rows []client.MatchReportRow) (names []string, of map[string]client.MatchReportRow) {
 	of = map[string]client.MatchReportRow{}
 	for _, row := range rows {
-		name := nameOfRow(by, row)
+		name := row.Name(by)
 		names, of[name] = append(names, name), row
 	}
 	return names, of

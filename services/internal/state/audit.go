@@ -37,8 +37,19 @@ func encodeChange(c *pb.Change) []byte {
 
 // NoteErasure notes that a player was erased, and not which one: once an hour for each author.
 func (s *Store) NoteErasure(ctx context.Context, project, by string) error {
+	return s.noteChange(ctx, project, s.Now().Add(-time.Hour), &pb.Change{Kind: "player", Action: "erased", By: by})
+}
+
+// NoteServerKey notes which key signs the tokens of a project's game servers, once as long as that is kept: whoever runs
+// the service changes the file with the keys.
+func (s *Store) NoteServerKey(ctx context.Context, project, id string) error {
+	return s.noteChange(ctx, project, time.Time{}, &pb.Change{Kind: "key", Name: id, Action: "signs", By: "operator"})
+}
+
+// noteChange notes a change unless the same one was noted since a time.
+func (s *Store) noteChange(ctx context.Context, project string, since time.Time, c *pb.Change) error {
 	return s.eval(ctx, s.call("audit_append", keysOf(project), ids{},
-		"change", encodeChange(&pb.Change{Kind: "player", Action: "erased", By: by})))
+		"change", encodeChange(c), "since", max(0, millis(since))))
 }
 
 // changesStep is how many changes are read in a round trip.

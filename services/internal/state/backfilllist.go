@@ -3,6 +3,7 @@ package state
 import (
 	"cmp"
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -33,19 +34,43 @@ func (s *Store) ListBackfills(
 	ctx context.Context, project string, from Cursor, take func(*ListedBackfill) bool,
 ) (next string, err error) {
 	k := keysOf(project)
-	sets := []string{k.backfills()}
-	next, _, err = page(ctx, s, sets, from, func(_ int, p redis.Pipeliner, z redis.Z) readRecord[ListedBackfill] {
-		row := p.HMGet(ctx, k.backfill(memberOf(z)), "v", "c", "o", "b", "a", "d", "m", "h", "q", "y")
-		going := p.HLen(ctx, k.joining(memberOf(z)))
-		return func() (*ListedBackfill, error) {
-			b, err := listedBackfill(memberOf(z), row)
-			if b != nil {
-				b.Heard, b.Joining = time.UnixMilli(int64(z.Score)), going.Val()
-			}
-			return b, err
-		}
-	}, take)
+	next, _, err = page(ctx, s, []string{k.backfills()}, from,
+		func(_ int, p redis.Pipeliner, z redis.Z) readRecord[ListedBackfill] {
+			return readBackfill(ctx, k, p, memberOf(z), z.Score)
+		}, take)
 	return next, err
+}
+
+// ListBackfill lists one backfill ticket, if it is there.
+func (s *Store) ListBackfill(ctx context.Context, project, id string, take func(*ListedBackfill) bool) error {
+	k := keysOf(project)
+	heard, err := s.redis.ZScore(ctx, k.backfills(), id).Result()
+	if errors.Is(err, redis.Nil) {
+		return nil
+	}
+	p := s.redis.Pipeline()
+	read := readBackfill(ctx, k, p, id, heard)
+	if _, failed := p.Exec(ctx); cmp.Or(err, failed) != nil {
+		return unavailable(cmp.Or(err, failed))
+	}
+	b, err := read()
+	if b != nil {
+		take(b)
+	}
+	return err
+}
+
+// readBackfill reads a backfill ticket whose server called last at a time, in Unix milliseconds.
+func readBackfill(ctx context.Context, k keys, p redis.Pipeliner, id string, heard float64) readRecord[ListedBackfill] {
+	row := p.HMGet(ctx, k.backfill(id), "v", "c", "o", "b", "a", "d", "m", "h", "q", "y")
+	going := p.HLen(ctx, k.joining(id))
+	return func() (*ListedBackfill, error) {
+		b, err := listedBackfill(id, row)
+		if b != nil {
+			b.Heard, b.Joining = time.UnixMilli(int64(heard)), going.Val()
+		}
+		return b, err
+	}
 }
 
 // listedBackfill is a backfill ticket by what is stored of it; nil if it was deleted.

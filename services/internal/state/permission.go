@@ -105,11 +105,11 @@ func permissions() map[string]rights {
 		},
 		catalog.Allocator: {
 			scripts: "allocation_begin allocation_lease match_assign match_release match_server hosting_refuse " +
-				"deallocation_claim deallocation_finish",
+				"deallocation_claim deallocation_finish audit_append",
 			calls:   "smembers hget hmget zrange",
 			reads:   "mm:projects",
 			writes:  events,
-			changes: counters + results + matches + fillings + awaiting,
+			changes: counters + results + matches + fillings + awaiting + " audit",
 		},
 		catalog.Party: {
 			scripts: "project_add party_put party_hear party_sweep party_silent ticket_create ticket_delete ticket_hear " +

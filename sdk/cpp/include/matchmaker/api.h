@@ -572,7 +572,7 @@ struct PartySearch {
 /** Players who search for a match together, as one of them sees it. */
 struct Party {
   std::string id;
-  /** It lets others join. */
+  /** It lets others join. Empty for developers. */
   std::string code;
   /** The member who starts and stops the search. */
   std::string leader;
@@ -986,7 +986,8 @@ struct GetPartyOptions {
  * Read a party.
  *
  * With its ETag in `If-None-Match` and `Prefer: wait`, the answer comes when the party has changed, or is 304. Each
- * request of a member says that it is there: a member that is silent for long leaves.
+ * request of a member says that it is there: a member that is silent for long leaves. Developers read it without its
+ * code.
  */
 Request<Party> getParty(const std::string& partyId, const GetPartyOptions& o = {});
 

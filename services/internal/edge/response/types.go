@@ -66,7 +66,7 @@ type CreatedTicket struct {
 // Party: Players who search for a match together, as one of them sees it.
 type Party struct {
 	ID string `json:"id"`
-	// It lets others join.
+	// It lets others join. Empty for developers.
 	Code string `json:"code"`
 	// The member who starts and stops the search.
 	Leader string `json:"leader"`
@@ -636,9 +636,9 @@ type Change struct {
 	ID   string `json:"id"`
 	Time string `json:"time"`
 	Kind string `json:"kind"`
-	// The config or the function.
+	// The config, the function, or the `kid` of the key.
 	Name string `json:"name,omitzero"`
-	// `put`, `deleted`, `erased`, or the reason of an event of the kind `function`.
+	// `put`, `deleted`, `erased`, `signs`, or the reason of an event of the kind `function`.
 	Action string `json:"action"`
 	// The subject of the token. Absent if the service did it.
 	By string `json:"by,omitzero"`

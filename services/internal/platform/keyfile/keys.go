@@ -116,6 +116,12 @@ func current(signers []signer, now time.Time) int {
 	return at
 }
 
+// Current is the id of the key that signs now.
+func (k *Keys) Current() string {
+	signers := k.latest()
+	return signers[current(signers, k.now())].id
+}
+
 // Sign signs a token with the key that signs now.
 func (k *Keys) Sign(t jwt.Token) (string, error) {
 	signers := k.latest()

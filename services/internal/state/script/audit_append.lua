@@ -1,12 +1,11 @@
--- Notes a change that goes with no other change of the state. The same one by the same author counts once an hour,
+-- Notes a change that goes with no other change of the state. The same one by the same author counts once since a time,
 -- so that many of them leave room for others.
 -- Full: runs
--- Uses: time, audit
+-- Uses: audit
 -- KEYS: audit
--- ARGV: change
+-- ARGV: change, since (in Unix milliseconds)
 -- Result: 1, or 0 if it is noted
-local since = string.format('%.0f', millis() - 3600000)
-for _, entry in ipairs(redis.call('XREVRANGE', audit, '+', since, 'COUNT', 32)) do
+for _, entry in ipairs(redis.call('XREVRANGE', audit, '+', since)) do
   if entry[2][2] == change then
     return 0
   end
