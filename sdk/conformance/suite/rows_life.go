@@ -185,12 +185,7 @@ func nonsense() []Row {
 			g.search(ctx)
 			g.expectError("unexpected")
 		}},
-		{Name: "a redirect is not followed", Needs: "player", play: func(ctx context.Context, g *game) {
-			g.service.always("create", answers(307, map[string]string{"Location": g.service.URL + base + "v1/parties"}, ""))
-			g.search(ctx)
-			g.expectError("unexpected")
-			g.check(len(g.service.of("party-create")) == 0, "the token was sent elsewhere")
-		}},
+		{Name: "a redirect: an error, and no token for another host", Needs: "player", play: redirected},
 		{Name: "a body without end is not read on", Needs: "player", play: func(ctx context.Context, g *game) {
 			g.service.always("create", g.service.huge)
 			g.search(ctx)
@@ -212,6 +207,7 @@ func nonsense() []Row {
 			}
 		}},
 	}
+	rows = append(rows, hostile()...)
 	for _, of := range []struct {
 		status int
 		code   string
