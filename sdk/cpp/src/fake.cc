@@ -109,8 +109,8 @@ std::vector<std::string> split(const std::string& text, char by) {
 struct FakeService::State {
   double speed = 1;
   const double began = system();
-  double time = began;
-  double looked = began;
+  mutable double time = began;
+  mutable double looked = began;
   int count = 0;
   std::uint64_t last = 0;
   std::vector<std::unique_ptr<Ticket>> tickets;
@@ -123,7 +123,7 @@ struct FakeService::State {
     return std::chrono::duration<double, std::milli>(std::chrono::system_clock::now().time_since_epoch()).count();
   }
   /** Where the program stood still, no more than five seconds passed, so that no stream is taken for broken. */
-  double now() {
+  double now() const {
     const double at = system();
     time += std::clamp((at - looked) * speed, 0.0, 5000.0);
     looked = at;
