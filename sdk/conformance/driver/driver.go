@@ -168,7 +168,7 @@ func (d *driver) begin(c command) (err error) {
 	if d.client, err = client.New(o); err != nil {
 		return err
 	}
-	d.emit(event{"event": "ready", "language": "Go", "can": []string{"player", "party", "server", "seats", "measure"}})
+	d.emit(event{"event": "ready", "language": "Go", "can": []string{"player", "party", "server", "seats", "measure", "heads"}})
 	return nil
 }
 

@@ -59,7 +59,7 @@ func hostile() []Row {
 				g.waitForCalls(2, "events", "read")
 				g.match()
 			}},
-		{Name: "an answer that comes drop by drop is given up after five minutes", Needs: "player", Scale: 0.02,
+		{Name: "an answer that comes drop by drop is given up after five minutes", Needs: "player", Scale: 0.05,
 			play: func(ctx context.Context, g *game) {
 				g.service.on("create", g.service.drips)
 				g.search(ctx)
@@ -67,7 +67,7 @@ func hostile() []Row {
 				g.waited(calls, 1, 4*time.Minute)
 				g.match()
 			}},
-		{Name: "a header without end is not read on", Needs: "player", Scale: 0.01, play: func(ctx context.Context, g *game) {
+		{Name: "a header without end is not read on", Needs: "heads", Scale: 0.01, play: func(ctx context.Context, g *game) {
 			g.service.always("create", g.service.header)
 			g.search(ctx)
 			g.expect("error")

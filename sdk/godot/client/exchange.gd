@@ -150,7 +150,9 @@ func _more():
 	var whole = _http.get_status() == HTTPClient.STATUS_CONNECTED # a poll would tell of a connection that is closed
 	if part.size() > 0:
 		heard = true
-		_limit = min(_c.clock.steady() + _next, _end)
+		_limit = _c.clock.steady() + _next
+		if _limit > _end: # min() has 24 bits
+			_limit = _end
 		_body.append_array(part)
 	if _body.size() > MAX_ANSWER:
 		end("too_large")
