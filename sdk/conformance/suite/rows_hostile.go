@@ -44,7 +44,7 @@ func hostile() []Row {
 	years := func(ctx context.Context, g *game) {
 		g.start(ctx)
 		for i, value := range []string{"99999999", "Wed, 02 Jan 2999 07:00:08 GMT"} {
-			g.service.always("create", after(http.StatusServiceUnavailable, value))
+			g.service.always("create", unavailable(value))
 			g.do("search")
 			g.expectError("busy")
 			g.check(len(g.service.of("create")) == i+1, "it was repeated")
@@ -86,19 +86,21 @@ func hostile() []Row {
 		}},
 		{Name: "a token that no header can have: an error, and no request", Needs: "player",
 			play: func(ctx context.Context, g *game) {
-				g.tokens = func(int) map[string]any { return map[string]any{"token": "a\r\nX-Evil: 1"} }
+				const lines = "a\r\nX-Evil: 1"
+				g.tokens = func(int) map[string]any { return map[string]any{"token": lines} }
 				g.search(ctx)
 				g.expectError("token")
 				g.check(len(g.service.of()) == 0, "%d requests were sent", len(g.service.of()))
 			}},
-		{Name: "an event's id that no header can have is left out", Needs: "player", play: func(ctx context.Context, g *game) {
-			evil := "id: \x01\rX-Evil: 1\nevent: unheardOf\ndata: {}\n\n"
-			g.service.on("events", streams("retry: 1000\n\n", g.service.message("waiting", nil), evil))
-			g.search(ctx)
-			got := g.waitForCalls(2, "events")[1].Header
-			g.check(got.Get("Last-Event-ID") == "waiting" && got.Get("X-Evil") == "", "the header is %q", got)
-			g.match()
-		}},
+		{Name: "an event's id that no header can have is left out", Needs: "player",
+			play: func(ctx context.Context, g *game) {
+				evil := "id: \x01\rX-Evil: 1\nevent: unheardOf\ndata: {}\n\n"
+				g.service.on("events", streams("retry: 1000\n\n", g.service.message("waiting", nil), evil))
+				g.search(ctx)
+				got := g.waitForCalls(2, "events")[1].Header
+				g.check(got.Get("Last-Event-ID") == "waiting" && got.Get("X-Evil") == "", "the header is %q", got)
+				g.match()
+			}},
 	}
 }
 
@@ -142,14 +144,15 @@ func (g *game) nowhere() {
 	if err := os.MkdirAll(file, 0o700); err != nil {
 		g.fail("%v", err)
 	}
-	if err := os.WriteFile(filepath.Join(file, "probe"), []byte(`{"echo":"x","rtt":1,"receipt":"AQ"}`), 0o600); err != nil {
+	answer := []byte(`{"echo":"x","rtt":1,"receipt":"AQ"}`)
+	if err := os.WriteFile(filepath.Join(file, "probe"), answer, 0o600); err != nil {
 		g.fail("%v", err)
 	}
 	body := map[string]any{}
 	g.list(body)
 	list, _ := body["regions"].([]any)
-	for _, at := range []map[string]any{{"url": "file://" + file}, {"url": "::"}, {"url": ""}, {"udp": "127.0.0.1"}, {"udp": ""},
-		{"udp": "127.0.0.1:99999"}, {"udp": ":"}, {"udp": "[::1"}} {
+	for _, at := range []map[string]any{{"url": "file://" + file}, {"url": "::"}, {"url": ""}, {"udp": "127.0.0.1"},
+		{"udp": ""}, {"udp": "127.0.0.1:99999"}, {"udp": ":"}, {"udp": "[::1"}} {
 		at["name"], at["protocol"] = "x", "beacon"
 		list = append(list, at)
 	}
