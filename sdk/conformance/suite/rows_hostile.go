@@ -51,7 +51,7 @@ func hostile() []Row {
 		}
 	}
 	return []Row{
-		{Name: "Retry-After is years: busy, at once", Needs: "player", play: years},
+		{Name: "Retry-After is years: busy, at once", Needs: "player", Scale: 1, play: years},
 		{Name: "a stream is to be opened again in years: within two minutes", Needs: "player", Scale: 0.01,
 			play: func(ctx context.Context, g *game) {
 				g.service.on("events", streams("retry: 99999999\n\n", g.service.message("waiting", nil)))

@@ -54,7 +54,7 @@ func tokens() []Row {
 			g.match()
 			g.check(g.count("token") == 2, "%d tokens were asked for", g.count("token"))
 		}},
-		{Name: "401 to every token: an error, and no more requests", Needs: "player",
+		{Name: "401 to every token: an error, and no more requests", Needs: "player", Scale: 1,
 			play: func(ctx context.Context, g *game) {
 				g.service.always("create", g.service.expires)
 				g.search(ctx)
@@ -212,7 +212,7 @@ func nonsense() []Row {
 		status int
 		code   string
 	}{{400, "invalid"}, {403, "forbidden"}, {409, "conflict"}, {413, "invalid"}, {422, "invalid"}} {
-		rows = append(rows, Row{Name: http.StatusText(of.status) + ": " + of.code + ", at once", Needs: "player",
+		rows = append(rows, Row{Name: http.StatusText(of.status) + ": " + of.code + ", at once", Needs: "player", Scale: 1,
 			play: func(ctx context.Context, g *game) {
 				g.service.always("create", answers(of.status, nil, ""))
 				g.search(ctx)

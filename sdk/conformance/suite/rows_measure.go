@@ -127,7 +127,7 @@ func measures() []Row {
 				g.open(ctx, &region{name: "eu"})
 				g.nowhere()
 				g.start(ctx)
-				g.do("measure", "network", "wifi", "probes", 1, "timeout", 200)
+				g.do("measure", "network", "wifi", "probes", 1, "timeout", 1000)
 				list, _ := g.expect("latencies")["regions"].([]any)
 				g.check(len(list) == 64, "%d regions were measured", len(list))
 				for i, one := range list {
