@@ -185,7 +185,8 @@ sdk-unity: sdk-csharp
 	@cp bin/csharp/Matchmaking.dll bin/unity && $(MCS) -r:Matchmaking.dll -target:library -out:bin/unity/UnityEngine.dll sdk/unity/test/UnityEngine.cs
 	@$(UNITY) -target:library -out:bin/unity/Package.dll bin/unity/package/Runtime/*.cs bin/unity/package/Runtime/Core/*.cs
 	@$(UNITY) -r:Package.dll -define:UNITY -out:bin/unity/driver.exe sdk/csharp/test/Driver.cs
-	@$(UNITY) -r:Package.dll -target:library -out:bin/unity/samples.dll bin/unity/package/Samples~/*/*.cs
+	@sed '/^```csharp/,/^```$$/!d; /^```/d' sdk/unity/README.md | sed -e '/^README$$/{r /dev/stdin' -e 'd}' sdk/unity/test/Page.cs >bin/unity/Page.cs
+	@$(UNITY) -r:Package.dll -target:library -out:bin/unity/samples.dll bin/unity/Page.cs bin/unity/package/Samples~/*/*.cs
 	@$(UNITY) -r:Package.dll -out:bin/unity/play.exe sdk/unity/test/Play.cs bin/unity/package/Tests/Runtime/*.cs && mono bin/unity/play.exe
 
 # The plugin as it is installed, on stand-ins for Unreal's types. What it includes of Unreal's is one file.

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// mostNetworks is how many networks' latencies are kept.
-const mostNetworks = 8
+// mostNetworks is how many networks' latencies are kept, mostRegions how many regions a service has.
+const mostNetworks, mostRegions = 8, 64
 
 // Latencies measures the latencies of the network that a game is on, and keeps them for as long as the service believes
 // their receipts, less a half, so that they are still good when the ticket is created. It is safe for use by many
@@ -90,7 +90,7 @@ func (l *Latencies) measure(ctx context.Context, network string, one *kept) {
 	defer close(one.done)
 	var regions *Regions
 	if regions, one.err = l.client.ListRegions(ctx); one.err == nil {
-		one.all = MeasureRegions(ctx, regions.Regions, l.options)
+		one.all = MeasureRegions(ctx, regions.Regions[:min(len(regions.Regions), mostRegions)], l.options)
 		one.err = context.Cause(ctx)
 	}
 	l.mu.Lock()

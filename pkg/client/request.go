@@ -26,6 +26,8 @@ const (
 const (
 	stall       = time.Minute
 	uploadStall = 130 * time.Second
+	// whole is how long maxPlayerAnswer may take: after that, what comes does not count.
+	whole = 5 * time.Minute
 )
 
 // errStalled is the error of a network, which is a reason to try again.
@@ -191,7 +193,12 @@ func (c *Client) try(ctx context.Context, r *request, into any) (http.Header, er
 	if r.begun != nil && answer.StatusCode/100 == 2 {
 		r.begun(answer.Header)
 	}
-	body, err := io.ReadAll(moving{io.LimitReader(answer.Body, r.limit()+1), moves})
+	end := time.Now().Add(c.retry.scaled(whole * time.Duration(r.limit()/maxPlayerAnswer)))
+	body, err := io.ReadAll(moving{io.LimitReader(answer.Body, r.limit()+1), func() {
+		if time.Now().Before(end) {
+			moves()
+		}
+	}})
 	if err == nil && int64(len(body)) > r.limit() {
 		return nil, fmt.Errorf("client: %s /%s: the answer has more than %d bytes", r.method, r.path, r.limit())
 	}
@@ -284,6 +291,11 @@ func (c *Client) mayRenew(r *request, err error) bool {
 	return true
 }
 
+// printable reports whether a text has ASCII that a header can have.
+func printable(text string) bool {
+	return strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) < 0
+}
+
 func (c *Client) authorize(req *http.Request, r *request) error {
 	if c.token == nil {
 		return nil
@@ -297,8 +309,8 @@ func (c *Client) authorize(req *http.Request, r *request) error {
 		return fmt.Errorf("%w: %w", ErrNoToken, err)
 	}
 	token = strings.TrimSpace(token)
-	if token == "" {
-		return fmt.Errorf("%w: the token source gave an empty one", ErrNoToken)
+	if token == "" || !printable(token) {
+		return fmt.Errorf("%w: the token source gave an empty one, or none that a header can have", ErrNoToken)
 	}
 	if r.refused != nil && token == r.token {
 		return r.refused

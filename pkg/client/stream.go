@@ -162,7 +162,7 @@ func (s *stream) take(e sent) (end, again bool, err error) {
 	if e.retry > 0 {
 		s.retry = min(e.retry, maxRetry)
 	}
-	if e.id != "" {
+	if e.id != "" && printable(e.id) {
 		s.last = e.id
 	}
 	switch {

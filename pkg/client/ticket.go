@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -70,7 +71,10 @@ func (c *Client) CreateTicket(ctx context.Context, t TicketRequest) (id string, 
 	var created struct {
 		ID string `json:"id"`
 	}
-	if _, err = c.do(ctx, r, &created); err != nil {
+	if _, err = c.do(ctx, r, &created); err == nil && created.ID == "" {
+		err = errors.New("client: the answer to the create has no id")
+	}
+	if err != nil {
 		return c.find(ctx, r, err)
 	}
 	return created.ID, nil
@@ -103,10 +107,8 @@ func creation(t TicketRequest) (*request, error) {
 
 // quotedKey is an Idempotency-Key as its header has it.
 func quotedKey(key string) (string, error) {
-	for _, b := range []byte(key) {
-		if b < ' ' || b > '~' {
-			return "", fmt.Errorf("client: Idempotency-Key %q: printable ASCII characters are expected", key)
-		}
+	if !printable(key) {
+		return "", fmt.Errorf("client: Idempotency-Key %q: printable ASCII characters are expected", key)
 	}
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(key) + `"`, nil
 }

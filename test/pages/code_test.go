@@ -102,7 +102,7 @@ var (
 )
 
 // compile compiles the code of all pages as it stands: TypeScript as a module each, other languages as a function each.
-// It leaves out what needs an engine.
+// What needs an engine is compiled by make sdk.
 func compile(t *testing.T, tree string) {
 	write := func(name, text string) {
 		t.Helper()

@@ -168,7 +168,8 @@ func (d *driver) begin(c command) (err error) {
 	if d.client, err = client.New(o); err != nil {
 		return err
 	}
-	d.emit(event{"event": "ready", "language": "Go", "can": []string{"player", "party", "server", "seats", "measure"}})
+	can := []string{"player", "party", "server", "seats", "measure", "heads"}
+	d.emit(event{"event": "ready", "language": "Go", "can": can})
 	return nil
 }
 

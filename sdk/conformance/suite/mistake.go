@@ -64,14 +64,9 @@ var mistakes = map[string]mistake{
 	"401 to a stream":                                    {command: oneToken},
 	"401 to every token: an error, and no more requests": replaces(401, 503),
 	"a token is replaced before it ends":                 {command: oneToken},
-	"there is no token: an error, and no request": {command: func(c map[string]any) {
-		if c["do"] == "token" {
-			c["token"] = "some"
-			delete(c, "error")
-		}
-	}},
-	"the clock is an hour fast": adds("token", event{"event": "token"}),
-	"the clock is an hour slow": adds("token", event{"event": "token"}),
+	"there is no token: an error, and no request":        {command: goodToken},
+	"the clock is an hour fast":                          adds("token", event{"event": "token"}),
+	"the clock is an hour slow":                          adds("token", event{"event": "token"}),
 
 	"suspended, and matched meanwhile":                        hears("suspend", "resume"),
 	"suspended, and the ticket ended meanwhile":               hears("resume", "suspend"),
@@ -80,17 +75,27 @@ var mistakes = map[string]mistake{
 	"nothing to go on with":                                   hears("restore", "search"),
 	"nothing to go on with after a cancel":                    hears("restore", "search"),
 
-	"a page with 502: repeated, then busy":       says("error", "code", "unexpected"),
-	"a page with 502 once":                       replaces(502, 500),
-	"a page with 200":                            says("error", "player", "<html>secret"),
-	"a redirect is not followed":                 replaces(307, 503),
-	"a body without end is not read on":          says("error", "code", "busy"),
-	"an event without end is not read on":        hears("search", "resume"),
-	"Bad Request: invalid, at once":              replaces(400, 503),
-	"Forbidden: forbidden, at once":              replaces(403, 503),
-	"Conflict: conflict, at once":                replaces(409, 503),
-	"Request Entity Too Large: invalid, at once": replaces(413, 503),
-	"Unprocessable Entity: invalid, at once":     replaces(422, 409),
+	"a page with 502: repeated, then busy":                             says("error", "code", "unexpected"),
+	"a page with 502 once":                                             replaces(502, 500),
+	"a page with 200":                                                  says("error", "player", "<html>secret"),
+	"a redirect: an error, and no token for another host":              replaces(301, 503),
+	"Retry-After is years: busy, at once":                              says("error", "code", "offline"),
+	"a stream is to be opened again in years: within two minutes":      patient,
+	"an answer that comes drop by drop is given up after five minutes": patient,
+	"a header without end is not read on":                              hears("search", "resume"),
+	"an answer of a million members, and no id":                        says("error", "code", "busy"),
+	"a token that no header can have: an error, and no request":        {command: goodToken},
+	"an event's id that no header can have is left out": asks(http.MethodGet,
+		func(c *call) { c.Header.Del("Last-Event-ID") }),
+	"a beacon's answer without end is not read on":         ofRegion(func(r map[string]any) { r["rtt"] = 1.0 }),
+	"regions that are nowhere, and more than 64: left out": ofRegion(func(r map[string]any) { r["rtt"] = 1.0 }),
+	"a body without end is not read on":                    says("error", "code", "busy"),
+	"an event without end is not read on":                  hears("search", "resume"),
+	"Bad Request: invalid, at once":                        replaces(400, 503),
+	"Forbidden: forbidden, at once":                        replaces(403, 503),
+	"Conflict: conflict, at once":                          replaces(409, 503),
+	"Request Entity Too Large: invalid, at once":           replaces(413, 503),
+	"Unprocessable Entity: invalid, at once":               replaces(422, 409),
 
 	"a party by code, ready, and its match":   edits("party", func(e event) { e["members"] = nil }),
 	"a code that there is not":                replaces(404, 409),
@@ -154,6 +159,14 @@ func hears(command, other string) mistake {
 func oneToken(c map[string]any) {
 	if c["do"] == "token" {
 		c["token"] = "always.the.same"
+	}
+}
+
+// goodToken answers with a token where there is none.
+func goodToken(c map[string]any) {
+	if c["do"] == "token" {
+		c["token"] = "some"
+		delete(c, "error")
 	}
 }
 

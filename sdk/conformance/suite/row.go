@@ -15,7 +15,7 @@ import (
 // Row is a behaviour that is expected of an SDK.
 type Row struct {
 	Name string
-	// Needs is what an SDK must be able to do: player, party, server, seats or measure. One that cannot has no result.
+	// Needs is what an SDK must be able to do, as a driver says it. One that cannot has no result.
 	Needs string
 	// Scale is how long a second of the service is; 0 is a twentieth of one.
 	Scale float64

@@ -167,7 +167,7 @@ func (g *game) expectError(code string) {
 func busy() []Row {
 	return []Row{
 		{Name: "503 with Retry-After: no sooner", Needs: "player", Scale: 0.2, play: func(ctx context.Context, g *game) {
-			g.service.on("create", after(503, "6"))
+			g.service.on("create", unavailable("6"))
 			g.search(ctx)
 			g.waited(g.waitForCalls(2, "create"), 1, 6*time.Second)
 			g.match()
@@ -184,14 +184,14 @@ func busy() []Row {
 		}},
 		{Name: "503 to a read", Needs: "player", Scale: 0.2, play: func(ctx context.Context, g *game) {
 			g.service.always("events", answers(406, nil, ""))
-			g.service.on("read", after(503, "5"))
+			g.service.on("read", unavailable("5"))
 			g.search(ctx)
 			g.waited(g.waitForCalls(2, "read"), 1, 5*time.Second)
 			g.match()
 		}},
 		{Name: "503 to a stream: no sooner than Retry-After", Needs: "player", Scale: 0.2,
 			play: func(ctx context.Context, g *game) {
-				g.service.on("events", after(503, "6"))
+				g.service.on("events", unavailable("6"))
 				g.search(ctx)
 				calls := g.waitForCalls(2, "events", "read")
 				g.waited(calls, 1, 6*time.Second)

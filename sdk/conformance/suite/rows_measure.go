@@ -111,6 +111,30 @@ func measures() []Row {
 				g.proven("eu", eu)
 				g.check(eu.lost >= 2 && len(g.service.of("probe")) == 4, "%+v", eu)
 			}},
+		{Name: "a beacon's answer without end is not read on", Needs: "measure", Scale: 1,
+			play: func(ctx context.Context, g *game) {
+				g.open(ctx, &region{name: "eu", day: deaf, url: g.service.URL + "/eu/"})
+				g.service.always("probe", g.service.huge)
+				g.start(ctx)
+				eu := g.measure("wifi", 1, 500)["eu"]
+				g.check(eu.rtt == 0 && len(eu.receipts) == 0, "%+v", eu)
+				for _, c := range g.service.of("probe") {
+					g.check(c.Sent < 24<<20, "%d MiB were read", c.Sent>>20)
+				}
+			}},
+		{Name: "regions that are nowhere, and more than 64: left out", Needs: "measure", Scale: 1,
+			play: func(ctx context.Context, g *game) {
+				g.open(ctx, &region{name: "eu"})
+				g.nowhere()
+				g.start(ctx)
+				g.do("measure", "network", "wifi", "probes", 1, "timeout", 1000)
+				list, _ := g.expect("latencies")["regions"].([]any)
+				g.check(len(list) == 64, "%d regions were measured", len(list))
+				for i, one := range list {
+					of, _ := one.(map[string]any)
+					g.check((of["rtt"] != nil) == (i == 0), "region %d of 64: %v", i, of)
+				}
+			}},
 		{Name: "deaf regions hold up no other one", Needs: "measure", Scale: 1, play: func(ctx context.Context, g *game) {
 			first, last := &region{name: "a", day: deaf}, &region{name: "d"}
 			for _, r := range []*region{first, {name: "b", day: deaf}, {name: "c", day: deaf}, last} {

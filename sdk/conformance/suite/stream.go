@@ -104,9 +104,9 @@ func answers(status int, header map[string]string, body string) misstep {
 	}
 }
 
-// after answers a status with Retry-After.
-func after(status int, seconds string) misstep {
-	return answers(status, map[string]string{"Retry-After": seconds}, "")
+// unavailable answers 503 with Retry-After.
+func unavailable(retryAfter string) misstep {
+	return answers(http.StatusServiceUnavailable, map[string]string{"Retry-After": retryAfter}, "")
 }
 
 // last has the connection end behind the answer.

@@ -40,7 +40,7 @@ Code codeOf(int status) {
 std::optional<double> date(const std::string& text) {
   char month[4] = "";
   int day = 0, year = 0, hour = 0, minute = 0, second = 0;
-  if (std::sscanf(text.c_str(), "%*3s, %d %3s %d %d:%d:%d", &day, month, &year, &hour, &minute, &second) != 6) return {};
+  if (std::sscanf(text.c_str(), "%*3s, %2d %3s %4d %2d:%2d:%2d", &day, month, &year, &hour, &minute, &second) != 6) return {};
   const std::string months = "JanFebMarAprMayJunJulAugSepOctNovDec";
   const std::size_t m = months.find(month);
   if (m == std::string::npos || m % 3 != 0 || year < 1970 || year > 9999) return {};
@@ -68,9 +68,7 @@ Pairs::value_type sent(const std::string& name, const std::string& value) {
   if (name != "X-On-Behalf-Of") return {name, value};
   std::string form = value.substr(0, 6);
   for (char& c : form) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  bool plain = form != "UTF-8'";
-  for (const char c : value) plain = plain && c >= ' ' && c <= '~';
-  return {name, plain ? value : "UTF-8''" + escaped(value)};
+  return {name, form != "UTF-8'" && printable(value) ? value : "UTF-8''" + escaped(value)};
 }
 
 /** Sends a request until it is answered. */
@@ -230,6 +228,10 @@ std::optional<std::string> fromBase64(std::string_view text) {
   return to;
 }
 
+bool printable(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+}
+
 Json claimsOf(const std::string& token) {
   const std::size_t first = token.find('.');
   const std::size_t second = token.find('.', first + 1);
@@ -266,9 +268,13 @@ void Tokens::settle() {
   const bool late = clock_.steady() > patience_;
   if (!asking_->answered && !late) return;
   std::string token = asking_->token.token;
-  const std::string why = late && !asking_->answered ? "its source takes too long" : asking_->token.error;
+  std::string why = late && !asking_->answered ? "its source takes too long" : asking_->token.error;
   asking_.reset();
   token.erase(token.find_last_not_of(" \r\n\t") + 1);
+  if (!printable(token)) {
+    token.clear();
+    why = "no header can have it";
+  }
   if (!token.empty()) {
     keep(token);
     return;
@@ -306,6 +312,7 @@ void Exchange::step() {
     if (c_.suspended) return;
     epoch_ = c_.epoch;
     limit_ = c_.steady() + first_;
+    end_ = stream_ ? INFINITY : c_.steady() + whole;
     c_.tokens.want();
     state = State::Token;
   }
@@ -358,7 +365,7 @@ void Exchange::onHead(int code, Pairs headers) {
 
 void Exchange::onData(std::string_view bytes) {
   heard = true;
-  limit_ = c_.steady() + next_;
+  limit_ = std::min(c_.steady() + next_, end_);
   body.append(bytes);
   if (body.size() > maxAnswer) end(State::TooLarge);
 }

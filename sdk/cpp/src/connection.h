@@ -7,8 +7,12 @@
 
 namespace matchmaker {
 
-/** For how long nothing may come of an answer, which Retry-After is waited for at most, and how big an answer may be. */
+/**
+ * For how long nothing may come of an answer, and how long all of it may take; which Retry-After is waited for at most, and
+ * how big an answer may be.
+ */
 constexpr double stall = 60'000;
+constexpr double whole = 300'000;
 constexpr double maxWait = 60'000;
 constexpr std::size_t maxAnswer = 8 << 20;
 
@@ -193,6 +197,8 @@ class Exchange final : HttpListener {
   double first_;
   double next_;
   double limit_ = 0;
+  /** When all of the answer is due. */
+  double end_ = 0;
   int epoch_ = 0;
   std::uint64_t id_ = 0;
   bool flying_ = false;
@@ -204,6 +210,8 @@ class Exchange final : HttpListener {
 /** The claims of a JSON Web Token, without verifying it: that is the service's affair. */
 Json claimsOf(const std::string& token);
 std::string base64(std::string_view bytes);
+/** A header can have the text, which is ASCII. */
+bool printable(std::string_view text);
 /** Nothing if it is not Base64, or Base64 for addresses. */
 std::optional<std::string> fromBase64(std::string_view text);
 

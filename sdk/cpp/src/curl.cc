@@ -8,6 +8,9 @@
 namespace matchmaker {
 namespace {
 
+/** How big the headers of an answer may be, those of answers before it among them. */
+constexpr std::size_t maxHead = 256 << 10;
+
 /** A request. What comes is kept until the listener is told, when libcurl is not at work. */
 struct Call {
   CURL* easy = nullptr;
@@ -17,6 +20,7 @@ struct Call {
   std::string body;
   Pairs answer;
   bool head = false;
+  std::size_t headSize = 0;
   std::string data;
   bool over = false;
   std::string failure;
@@ -135,6 +139,7 @@ class Curl final : public Transport {
 
   static std::size_t onHeader(char* bytes, std::size_t, std::size_t n, void* of) {
     Call& call = *static_cast<Call*>(of);
+    if ((call.headSize += n) > maxHead) return 0;  // libcurl ends the request
     std::string line(bytes, n);
     while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.pop_back();
     const std::size_t colon = line.find(':');

@@ -108,7 +108,9 @@ std::vector<std::string> split(const std::string& text, char by) {
 
 struct FakeService::State {
   double speed = 1;
-  double began = 0;
+  const double began = system();
+  mutable double time = began;
+  mutable double looked = began;
   int count = 0;
   std::uint64_t last = 0;
   std::vector<std::unique_ptr<Ticket>> tickets;
@@ -120,7 +122,13 @@ struct FakeService::State {
   static double system() {
     return std::chrono::duration<double, std::milli>(std::chrono::system_clock::now().time_since_epoch()).count();
   }
-  double now() const { return began + (system() - began) * speed; }
+  /** Where the program stood still, no more than five seconds passed, so that no stream is taken for broken. */
+  double now() const {
+    const double at = system();
+    time += std::clamp((at - looked) * speed, 0.0, 5000.0);
+    looked = at;
+    return time;
+  }
   std::string name(const char* of) { return std::string(of) + "-" + std::to_string(++count); }
   std::string code() { return "FAKE" + std::to_string(10000 + ++count); }
 
@@ -465,7 +473,6 @@ struct FakeService::State {
 
 FakeService::FakeService(double speed) : s_(std::make_unique<State>()) {
   s_->speed = speed;
-  s_->began = State::system();
 }
 
 FakeService::~FakeService() = default;

@@ -172,7 +172,7 @@ class Follow final : public Job {
       if (!line.empty() && line.front() == ' ') line.remove_prefix(1);
       if (name == "event") event = line;
       if (name == "data") (data += data.empty() ? "" : "\n") += line;
-      if (name == "id") last_ = std::string(line);
+      if (name == "id" && printable(line)) last_ = std::string(line);
       const bool digits = line.find_first_not_of("0123456789") == std::string_view::npos;
       if (name == "retry" && digits && line.size() < 10 && std::atof(std::string(line).c_str()) > 0) {
         retry_ = std::min(std::atof(std::string(line).c_str()), maxRetry);

@@ -1,5 +1,6 @@
 #include "matchmaker/json.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <locale>
@@ -8,7 +9,9 @@
 namespace matchmaker {
 namespace {
 
+// A value takes about a hundred bytes, however short its text is.
 constexpr int maxDepth = 64;
+constexpr std::size_t maxValues = 1 << 18;
 
 class Parser {
  public:
@@ -42,7 +45,7 @@ class Parser {
 
   bool value(Json& to, int depth) {
     space();
-    if (at_ >= text_.size() || depth > maxDepth) return false;
+    if (at_ >= text_.size() || depth > maxDepth || ++values_ > maxValues) return false;
     std::string text;
     switch (text_[at_]) {
       case '{':
@@ -51,7 +54,7 @@ class Parser {
           std::string name;
           Json member;
           if (!(take('"') && string(name) && take(':') && value(member, depth + 1))) return false;
-          to.set(std::move(name), std::move(member));
+          to.append(std::move(name), std::move(member));
           return true;
         });
       case '[':
@@ -165,6 +168,7 @@ class Parser {
 
   std::string_view text_;
   std::size_t at_ = 0;
+  std::size_t values_ = 0;
 };
 
 void quote(const std::string& text, std::string& to) {
@@ -237,10 +241,8 @@ std::string Json::text() const {
 }
 
 const Json& Json::operator[](std::string_view name) const {
-  for (const Member& m : members_) {
-    if (m.name == name) return m.value;
-  }
-  return none();
+  const auto last = std::find_if(members_.rbegin(), members_.rend(), [&](const Member& m) { return m.name == name; });
+  return last == members_.rend() ? none() : last->value;
 }
 
 const Json& Json::none() {
@@ -254,8 +256,10 @@ Json& Json::set(std::string name, Json value) {
     m.value = std::move(value);
     return *this;
   }
-  members_.push_back({std::move(name), std::move(value)});
+  append(std::move(name), std::move(value));
   return *this;
 }
+
+void Json::append(std::string name, Json value) { members_.push_back({std::move(name), std::move(value)}); }
 
 }  // namespace matchmaker

@@ -13,6 +13,8 @@ namespace {
 /** How many networks are remembered, and how many regions are measured at the same time. */
 constexpr std::size_t maxNetworks = 8;
 constexpr std::size_t parallel = 4;
+/** How many regions a service has. */
+constexpr std::size_t maxRegions = 64;
 constexpr std::size_t maxProbeAnswer = 4 << 10;
 
 // The datagrams of beacons; the service's documentation of latencies has them.
@@ -243,6 +245,7 @@ class Measurement final : public Job {
       listed_ = true;
       half_ = static_cast<double>(r.value.receiptSeconds) * 1000 / 2;
       for (const api::Region& of : r.value.regions) {
+        if (regions_.size() == maxRegions) break;
         Region& region = regions_.emplace_back();
         region.of = of;
         region.latency.region = of.name;
@@ -298,7 +301,8 @@ class Measurement final : public Job {
       r.udp->wanted = false;
       r.udp = nullptr;
     }
-    if (!r.http && !r.latency.rtt && r.of.url) r.http = std::make_unique<HttpProbes>(c_, *r.of.url, o, r.latency);
+    const bool web = r.of.url && (r.of.url->rfind("http://", 0) == 0 || r.of.url->rfind("https://", 0) == 0);
+    if (!r.http && !r.latency.rtt && web) r.http = std::make_unique<HttpProbes>(c_, *r.of.url, o, r.latency);
     return !r.http || r.http->step();
   }
 

@@ -124,6 +124,7 @@ class Driver {
     can.add(Json("server"));
     can.add(Json("seats"));
     can.add(Json("measure"));
+    can.add(Json("heads"));
     server_.match = c["match"].string();
     server_.backfill = c["backfill"].string();
     server_.connection = c["connection"].string();

@@ -135,6 +135,11 @@ namespace Matchmaking
             }
             asking = null;
             var token = (of.Token ?? "").Trim();
+            if (!AnyRequest.Printable(token))
+            {
+                token = "";
+                reason = "no header can have it";
+            }
             if (token != "")
             {
                 Keep(token);
@@ -200,8 +205,10 @@ namespace Matchmaking
     /// <summary>Sends requests, again where that is safe.</summary>
     sealed class Connection
     {
-        /// <summary>For how long nothing may come of an answer, and how big it may be.</summary>
+        /// <summary>For how long nothing may come of an answer, how long all of it may take, and how big it may
+        /// be.</summary>
         internal const double Stall = 60000;
+        internal const double Whole = 300000;
         internal const int MaxAnswer = 8 << 20;
         /// <summary>When so much more time passed than the steady clock shows, the device slept.</summary>
         const double Slept = 60000;
@@ -356,6 +363,8 @@ namespace Matchmaking
         readonly Decoder decoder = Encoding.UTF8.GetDecoder();
         Dictionary<string, string> headers = new Dictionary<string, string>();
         double limit;
+        /// <summary>When all of the answer is due.</summary>
+        double end;
         int epoch;
         long id;
         bool flying;
@@ -396,6 +405,7 @@ namespace Matchmaking
                 if (c.Suspended) return;
                 epoch = c.Epoch;
                 limit = c.Clock.Steady + first;
+                end = stream ? double.PositiveInfinity : c.Clock.Steady + Connection.Whole;
                 c.Tokens.Want();
                 State = States.Token;
             }
@@ -450,7 +460,7 @@ namespace Matchmaking
         public void OnData(byte[] bytes, int count)
         {
             Heard = true;
-            limit = c.Clock.Steady + next;
+            limit = Math.Min(c.Clock.Steady + next, end);
             var chars = new char[decoder.GetCharCount(bytes, 0, count)];
             decoder.GetChars(bytes, 0, count, chars, 0);
             Body.Append(chars);

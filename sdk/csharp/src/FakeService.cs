@@ -30,6 +30,8 @@ namespace Matchmaking
         readonly double speed;
         readonly IClock clock = new SystemClock();
         readonly double began;
+        double time;
+        double looked;
         readonly List<Ticket> tickets = new List<Ticket>();
         readonly List<Api.Party> parties = new List<Api.Party>();
         readonly List<Game> games = new List<Game>();
@@ -92,7 +94,7 @@ namespace Matchmaking
         public FakeService(double speed = 1)
         {
             this.speed = speed;
-            began = clock.Wall;
+            began = time = clock.Wall;
         }
 
         /// <summary>The options of a player's Matchmaker.</summary>
@@ -109,7 +111,19 @@ namespace Matchmaking
             };
         }
 
-        public double Wall => began + clock.Steady * speed;
+        /// <summary>Where the program stood still, no more than five seconds passed, so that no stream is taken for
+        /// broken.</summary>
+        public double Wall
+        {
+            get
+            {
+                var at = clock.Steady;
+                time += Math.Min((at - looked) * speed, 5000);
+                looked = at;
+                return time;
+            }
+        }
+
         public double Steady => Wall;
 
         /// <summary>Streams break; clients come back.</summary>

@@ -200,7 +200,7 @@ namespace Matchmaking
                         data += (data == "" ? "" : "\n") + value;
                         break;
                     case "id":
-                        last = value;
+                        if (AnyRequest.Printable(value)) last = value;
                         break;
                     case "retry":
                         const NumberStyles digits = NumberStyles.None;

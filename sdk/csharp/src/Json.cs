@@ -10,7 +10,9 @@ namespace Matchmaking
     /// <summary>A JSON value. What is read of another kind than it has is empty, so any answer can be looked at.</summary>
     public sealed class Json
     {
+        // A value takes about a hundred bytes, however short its text is.
         const int MaxDepth = 64;
+        const int MaxValues = 1 << 18;
         public static readonly Json Null = new Json(JsonKind.Null);
 
         readonly bool boolean;
@@ -150,7 +152,8 @@ namespace Matchmaking
             to.Append('"');
         }
 
-        /// <summary>The value of a text; null if it is no JSON, or is deeper than 64 values.</summary>
+        /// <summary>The value of a text; null if it is no JSON, is deeper than 64 values, or has more than
+        /// 262,144.</summary>
         public static Json Parse(string text)
         {
             var p = new Parser(text ?? "");
@@ -163,6 +166,7 @@ namespace Matchmaking
         {
             readonly string text;
             int at;
+            int values;
 
             internal Parser(string text)
             {
@@ -194,7 +198,7 @@ namespace Matchmaking
             internal Json Value(int depth)
             {
                 Space();
-                if (at >= text.Length || depth > MaxDepth) return null;
+                if (at >= text.Length || depth > MaxDepth || ++values > MaxValues) return null;
                 switch (text[at])
                 {
                     case '{':

@@ -26,8 +26,9 @@ namespace Matchmaking
     /// <summary>The latencies of a network, or their measuring, which calls share.</summary>
     sealed class Measurement : IJob, IDisposable
     {
-        /// <summary>How many regions are measured at the same time.</summary>
+        /// <summary>How many regions are measured at the same time, and how many a service has.</summary>
         const int Parallel = 4;
+        const int MaxRegions = 64;
 
         /// <summary>WebGL has neither sockets nor threads.</summary>
 #if UNITY_WEBGL && !UNITY_EDITOR
@@ -71,7 +72,7 @@ namespace Matchmaking
             {
                 if (error != null) Result = new Result<List<Latency>>(null, error);
                 half = (list?.ReceiptSeconds ?? 0) * 1000.0 / 2;
-                regions = (list?.All ?? new List<Api.Region>()).Where(r => r != null)
+                regions = (list?.All ?? new List<Api.Region>()).Where(r => r != null).Take(MaxRegions)
                     .Select(r => new Region { Of = r, Latency = new Latency { Region = r.Name } }).ToList();
             });
         }
@@ -125,7 +126,9 @@ namespace Matchmaking
                 if (r.Task.Status == TaskStatus.RanToCompletion) r.Latency = r.Task.Result;
                 r.Task = null;
             }
-            if (r.Http == null && !r.Latency.Rtt.HasValue && r.Of.Url != null)
+            var web = Uri.TryCreate(r.Of.Url, UriKind.Absolute, out var url)
+                && (url.Scheme == Uri.UriSchemeHttp || url.Scheme == Uri.UriSchemeHttps);
+            if (r.Http == null && !r.Latency.Rtt.HasValue && web)
             {
                 r.Http = new HttpProbes(c, r.Of.Url, probes, timeout, r.Latency);
             }

@@ -40,9 +40,18 @@ namespace Matchmaking
         /// <summary>A player's id as a header has it: RFC 8187 if it is not ASCII, or looks like that.</summary>
         static string Ascii(string id)
         {
-            var plain = !id.StartsWith("UTF-8'", StringComparison.OrdinalIgnoreCase);
-            foreach (var ch in id) plain = plain && ch >= ' ' && ch <= '~';
-            return plain ? id : "UTF-8''" + Escaped(id);
+            var looks = id.StartsWith("UTF-8'", StringComparison.OrdinalIgnoreCase);
+            return !looks && Printable(id) ? id : "UTF-8''" + Escaped(id);
+        }
+
+        /// <summary>A header can have the text, which is ASCII.</summary>
+        internal static bool Printable(string text)
+        {
+            foreach (var ch in text)
+            {
+                if (ch < ' ' || ch > '~') return false;
+            }
+            return true;
         }
 
         public static void Put(List<KeyValuePair<string, string>> to, string name, bool? value)

@@ -112,6 +112,7 @@ static class Program
         can.Add(Json.Of("server"));
         can.Add(Json.Of("seats"));
         can.Add(Json.Of("measure"));
+        can.Add(Json.Of("heads"));
         server = new SeatOptions
         {
             Match = c["match"].String, Backfill = c["backfill"].String, Connection = c["connection"].String,

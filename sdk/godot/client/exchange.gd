@@ -5,6 +5,8 @@ const Problem = preload("res://addons/matchmaker/client/problem.gd")
 
 const MAX_ANSWER = 8388608
 const MAX_EVENT = 1048576
+# In milliseconds: how long all of an answer may take, a stream's excepted.
+const WHOLE = 300000.0
 
 # waiting, token, flying; and its ends: answered, offline, late (nothing came for too long), interrupted (the app went to
 # the background), no_token, too_large
@@ -19,6 +21,7 @@ var _stream
 var _first
 var _next
 var _limit = 0.0
+var _end = 0.0
 var _epoch = 0
 var _http = null
 var _sent = false
@@ -58,6 +61,7 @@ func step():
 			return
 		_epoch = _c.epoch
 		_limit = _c.clock.steady() + _first
+		_end = 1e300 if _stream else _c.clock.steady() + WHOLE
 		_c.tokens.want()
 		state = "token"
 	if _request.repeatable and _epoch != _c.epoch:
@@ -147,6 +151,8 @@ func _more():
 	if part.size() > 0:
 		heard = true
 		_limit = _c.clock.steady() + _next
+		if _limit > _end: # min() has 24 bits
+			_limit = _end
 		_body.append_array(part)
 	if _body.size() > MAX_ANSWER:
 		end("too_large")

@@ -16,8 +16,12 @@ var gone = false
 # What is measured, as GET /regions lists it.
 var regions = []
 
+# In milliseconds: where the program stood still, no more time than that passed, so that no stream is taken for broken.
+const MAX_STEP = 5000.0
+
 var _speed
-var _began = Platform.wall()
+var _now = Platform.wall()
+var _looked = _now
 var _count = 0
 var _tickets = []
 var _parties = []
@@ -96,7 +100,10 @@ func join(players):
 # Clients have their time and their connections from here on.
 
 func wall():
-	return _began + (Platform.wall() - _began) * _speed
+	var at = Platform.wall()
+	_now += clamp((at - _looked) * _speed, 0.0, MAX_STEP)
+	_looked = at
+	return _now
 
 func steady():
 	return wall()

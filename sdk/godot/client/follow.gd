@@ -3,6 +3,7 @@
 const Platform = preload("res://addons/matchmaker/engine.gd")
 const Exchange = preload("res://addons/matchmaker/client/exchange.gd")
 const Problem = preload("res://addons/matchmaker/client/problem.gd")
+const Tokens = preload("res://addons/matchmaker/client/tokens.gd")
 
 # A stream whose first byte does not come is kept back by a proxy. One that was silent for so long is broken: the service
 # sends something every 15 seconds. Clients come back after about RETRY.
@@ -175,7 +176,8 @@ func _take(event):
 			"data":
 				data += ("" if data == "" else "\n") + value
 			"id":
-				_last = value
+				if Tokens.printable(value):
+					_last = value
 			"retry":
 				if Platform.is_whole(value) and value.to_float() > 0:
 					_retry = min(value.to_float(), MAX_RETRY)

@@ -4,8 +4,9 @@
 const Connection = preload("res://addons/matchmaker/client/connection.gd")
 const Region = preload("res://addons/matchmaker/client/region.gd")
 
-# How many networks are remembered, and how many regions are measured at the same time.
+# How many networks are remembered, how many regions a service has, and how many are measured at the same time.
 const NETWORKS = 8
+const REGIONS = 64
 const PARALLEL = 4
 
 var _c
@@ -58,6 +59,8 @@ class Measurement:
 			return
 		_half = told.get("receiptSeconds", 0) * 1000.0 / 2
 		for of in told.get("regions", []):
+			if _regions.size() == REGIONS:
+				break
 			_regions.append(Region.new(_c, of, _options))
 
 	func step():

@@ -57,8 +57,9 @@ func step():
 			return false
 		_thread.wait_to_finish()
 		_thread = null
-	if _http == null and found.rtt == null and _of.has("url"):
-		_at = Connection.address(_of.url)
+	var url = str(_of.get("url", ""))
+	if _http == null and found.rtt == null and (url.begins_with("http://") or url.begins_with("https://")):
+		_at = Connection.address(url)
 		_http = HTTPClient.new()
 		_left = _probes
 	_over = _http == null or _measured_by_http()
@@ -75,9 +76,10 @@ func stop():
 # The thread's own, before it has ended.
 
 func _measure(_none = null):
-	var colon = _of.udp.rfind(":")
-	var host = _of.udp.substr(0, colon).lstrip("[").rstrip("]")
-	var port = int(_of.udp.substr(colon + 1, _of.udp.length()))
+	var at = str(_of.udp)
+	var colon = at.rfind(":")
+	var host = at.substr(0, colon).lstrip("[").rstrip("]")
+	var port = int(at.substr(colon + 1, at.length()))
 	for family in [IP.TYPE_IPV4, IP.TYPE_IPV6]:
 		var address = host
 		if not host.is_valid_ip_address():

@@ -45,6 +45,9 @@ func answer(new_token, reason):
 		return
 	asking = false
 	new_token = new_token.strip_edges()
+	if not printable(new_token):
+		new_token = ""
+		reason = "no header can have it"
 	if new_token != "":
 		_keep(new_token)
 		return
@@ -53,6 +56,13 @@ func answer(new_token, reason):
 		_due = now + (_ends - now) / 3 # good still; not again at each request
 	else:
 		failure = Problem.new("token", "no token: " + (reason if reason != "" else "it is empty"))
+
+# A header can have the text, which is ASCII.
+static func printable(text):
+	for byte in Platform.utf8(text):
+		if byte < 32 or byte > 126:
+			return false
+	return true
 
 func refuse(of_token):
 	_refused = _refused or of_token == token

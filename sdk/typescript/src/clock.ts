@@ -17,6 +17,7 @@ export class Guard {
   readonly #controller = new AbortController()
   readonly #signals: AbortSignal[]
   #timer: unknown
+  #due = Infinity
   /** Nothing moved. */
   late = false
 
@@ -41,7 +42,12 @@ export class Guard {
     this.#timer = this.clock.setTimeout(() => {
       this.late = true
       this.#abort()
-    }, ms)
+    }, Math.min(ms, this.#due - this.clock.now()))
+  }
+
+  /** All must be over in so many milliseconds, whatever moves. */
+  due(ms: number): void {
+    this.#due = this.clock.now() + ms
   }
 
   /** The value of a promise, or an error when the signal aborts first. */

@@ -19,8 +19,12 @@ export interface ConnectionOptions {
   random?: () => number
 }
 
-/** In milliseconds: for how long nothing may come of an answer, and which Retry-After is waited for at most. */
+/**
+ * In milliseconds: for how long nothing may come of an answer, how long all of it may take, and which Retry-After is waited
+ * for at most.
+ */
 const stall = 60_000
+const whole = 300_000
 const maxWait = 60_000
 /** How often a request is sent again, and how many bytes an answer may have. */
 const maxTries = 5
@@ -176,6 +180,7 @@ export class Connection {
       if (response.status === 200 && kind.startsWith('text/event-stream') && response.body) {
         return { reader: response.body.getReader(), guard }
       }
+      guard.due(whole)
       throw problem(request, response, await read(response, guard), this.clock.now())
     } catch (e) {
       guard.end()
@@ -202,6 +207,7 @@ export class Connection {
     await this.#awake(signal)
     const epoch = request.repeatable ? this.#epoch.signal : undefined
     const guard = new Guard(this.clock, stall, signal, epoch)
+    guard.due(whole)
     try {
       const response = await this.#fetched(request, guard, 'application/json, application/problem+json')
       const text = await read(response, guard)
@@ -258,7 +264,8 @@ function again(e: MatchmakingError, repeatable: boolean): boolean {
   return e.status === 429 || (repeatable && (e.code === 'busy' || e.code === 'offline'))
 }
 
-async function read(response: Response, guard: Guard): Promise<string> {
+/** The text of an answer, which may have so many bytes. */
+export async function read(response: Response, guard: Guard, most = maxAnswer): Promise<string> {
   const reader = response.body?.getReader()
   if (!reader) return ''
   const decoder = new TextDecoder()
@@ -267,7 +274,7 @@ async function read(response: Response, guard: Guard): Promise<string> {
     const { done, value } = await guard.race(reader.read())
     if (done) return text + decoder.decode()
     guard.move(stall)
-    if ((bytes += value.length) > maxAnswer) {
+    if ((bytes += value.length) > most) {
       void reader.cancel().catch(() => {})
       throw new MatchmakingError('unexpected', 'the answer is too large')
     }

@@ -1,6 +1,6 @@
 import * as api from './api.js'
 import { Guard, race } from './clock.js'
-import type { Connection } from './connection.js'
+import { Connection, read } from './connection.js'
 
 /** What was measured of a region. */
 export interface Latency {
@@ -45,9 +45,11 @@ interface Trip {
 
 type Probe = (guard: Guard) => Promise<Trip>
 
-/** How many networks are remembered, and how many regions are measured at the same time. */
+/** How many networks are remembered, how many regions a service has, and how many are measured at the same time. */
 const networks = 8
+const maxRegions = 64
 const parallel = 4
+const maxProbeAnswer = 4 << 10
 
 /** Measures how far regions are, and keeps it as long as the service believes the receipts, less a half. */
 export class Latencies {
@@ -76,7 +78,7 @@ export class Latencies {
   async #measure(o: MeasureOptions, keep: (ms: number) => void): Promise<Latency[]> {
     const { regions, receiptSeconds } = await this.c.ask(api.listRegions())
     const all: Latency[] = []
-    const left = Array.isArray(regions) ? [...regions.entries()] : []
+    const left = Array.isArray(regions) ? [...regions.slice(0, maxRegions).entries()] : []
     const work = async () => {
       for (let next; (next = left.shift()); ) all[next[0]] = await this.#region(next[1], o)
     }
@@ -94,7 +96,7 @@ export class Latencies {
       socket.close()
     }
     // The connection is made before the beacon takes the time.
-    if (l.rtt === undefined && r.url !== undefined) await this.#trips(l, 3, httpProbe(r.url, this.c.fetch), o)
+    if (l.rtt === undefined && /^https?:/.test(r.url ?? '')) await this.#trips(l, 3, httpProbe(r.url ?? '', this.c.fetch), o)
     return l
   }
 
@@ -103,7 +105,9 @@ export class Latencies {
     const trips: Trip[] = []
     for (const end = l.sent + Math.min(o.probes ?? 5, 20); l.sent < end; ) {
       l.sent++
-      const guard = new Guard(this.c.clock, patience * Math.min(o.timeout ?? 1000, 2000))
+      const patient = patience * Math.min(o.timeout ?? 1000, 2000)
+      const guard = new Guard(this.c.clock, patient)
+      guard.due(patient)
       try {
         trips.push(await guard.race(probe(guard)))
       } catch {
@@ -122,11 +126,11 @@ export class Latencies {
 /** A page has no datagrams: it asks a beacon twice on one connection, without headers that ask for leave before. */
 function httpProbe(base: string, fetch: Connection['fetch']): Probe {
   const address = `${base.replace(/\/+$/, '')}/probe`
-  return async ({ signal }) => {
+  return async (guard) => {
     const ask = async (query: string) => {
-      const init: RequestInit = { signal, cache: 'no-store', credentials: 'omit', redirect: 'error' }
+      const init: RequestInit = { signal: guard.signal, cache: 'no-store', credentials: 'omit', redirect: 'error' }
       const answer = await fetch(address + query, init)
-      const body: unknown = await answer.json() // to its end, so that the connection stays
+      const body: unknown = JSON.parse(await read(answer, guard, maxProbeAnswer)) // to its end, so that the connection stays
       if (!answer.ok) throw new Error(`the beacon answered ${answer.status}`)
       return body as { echo: string; rtt?: unknown; receipt?: unknown }
     }

@@ -56,7 +56,7 @@ export class Tokens {
     const guard = new Guard(this.clock, patience)
     try {
       const token = (await guard.race(Promise.resolve().then(() => this.source(why)))).trim()
-      if (token === '') throw new Error('it is empty')
+      if (!/^[ -~]+$/.test(token)) throw new Error(token === '' ? 'it is empty' : 'no header can have it')
       this.#keep(token)
     } catch (error) {
       const now = this.clock.now()

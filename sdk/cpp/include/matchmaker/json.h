@@ -46,6 +46,8 @@ class Json {
   /** Sets a member of an object. */
   Json& set(std::string name, Json value);
   Json& set(std::string name, std::string value) { return set(std::move(name), Json(std::move(value))); }
+  /** Sets a member that is not there; of two of a name, the last one counts. */
+  void append(std::string name, Json value);
   /** Adds a value to an array. */
   void add(Json value) { items_.push_back(std::move(value)); }
 
@@ -134,7 +136,7 @@ template <class T> Json write(const std::vector<T>& from) {
 }
 template <class T> Json write(const std::map<std::string, T>& from) {
   Json to = Json::object();
-  for (const auto& [name, value] : from) to.set(name, write(value));
+  for (const auto& [name, value] : from) to.append(name, write(value));
   return to;
 }
 

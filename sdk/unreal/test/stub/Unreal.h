@@ -100,6 +100,14 @@ template <class T, ESPMode M = ESPMode::ThreadSafe> using TSharedRef = TSharedPt
 template <class T, ESPMode M = ESPMode::ThreadSafe, class... A> TSharedRef<T, M> MakeShared(A&&... a) {
   return std::make_shared<T>(std::forward<A>(a)...);
 }
+template <class T, ESPMode M = ESPMode::ThreadSafe> class TWeakPtr {
+ public:
+  template <class U> TWeakPtr(const TSharedPtr<U, M>& of) : of_(of.std()) {}
+  TSharedPtr<T, M> Pin() const { return of_.lock(); }
+
+ private:
+  std::weak_ptr<T> of_;
+};
 template <class T> class TUniquePtr {
  public:
   TUniquePtr() = default;
@@ -330,10 +338,18 @@ using FHttpRequestPtr = TSharedPtr<IHttpRequest, ESPMode::ThreadSafe>;
 using FHttpResponsePtr = TSharedPtr<IHttpResponse, ESPMode::ThreadSafe>;
 enum class EHttpRequestDelegateThreadPolicy { CompleteOnGameThread, CompleteOnHttpThread };
 
-/** One request: a thread of its own, on which all delegates are called. */
+/**
+ * One request: a thread of its own, on which all delegates are called. It follows redirects, of which it says no status and
+ * no header, and takes no token to another host, as Unreal's does by libcurl.
+ */
 class IHttpRequest final : public std::enable_shared_from_this<IHttpRequest>, private matchmaker::HttpListener {
  public:
-  void SetURL(const FString& url) { asked_.url = stubUtf8(*url); }
+  void SetURL(const FString& url) {
+    url_ = effective_ = url;
+    asked_.url = stubUtf8(*url);
+  }
+  const FString& GetURL() const { return url_; }
+  const FString& GetEffectiveURL() const { return effective_; }
   void SetVerb(const FString& verb) { asked_.method = stubUtf8(*verb); }
   void SetHeader(const FString& name, const FString& value) {
     asked_.headers.emplace_back(stubUtf8(*name), stubUtf8(*value));
@@ -355,8 +371,13 @@ class IHttpRequest final : public std::enable_shared_from_this<IHttpRequest>, pr
   void onHead(int status, matchmaker::Pairs headers) override;
   void onData(std::string_view bytes) override;
   void onEnd(const std::string& failure) override;
+  void send(matchmaker::Transport& transport);
+  void redirect();
 
   matchmaker::HttpRequest asked_;
+  FString url_, effective_;
+  std::string location_;
+  bool ended_ = false;
   TSharedPtr<FArchive> stream_;
   TDelegate<void(FHttpRequestPtr, int32)> onStatus_;
   TDelegate<void(FHttpRequestPtr, const FString&, const FString&)> onHeader_;

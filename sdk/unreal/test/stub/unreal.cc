@@ -72,16 +72,45 @@ bool IHttpRequest::ProcessRequest() {
   static const auto first = matchmaker::curlTransport();  // libcurl begins on one thread
   std::thread thread([self = shared_from_this()] {
     const auto transport = matchmaker::curlTransport();
-    const auto id = transport->start(self->asked_, *self);
-    while (!self->over_ && !self->cancelled_) transport->pump(5);
-    if (!self->over_) transport->cancel(id);
-    if (!self->over_) self->onEnd("cancelled");
+    self->send(*transport);
+    for (int i = 0; i < 10 && !self->over_; i++) {
+      self->redirect();
+      self->send(*transport);
+    }
+    self->location_.clear();
+    if (!self->over_) self->onEnd("too many redirects");
   });
   requests.all.emplace_back(std::move(thread), weak_from_this()); // on the game's thread
   return true;
 }
 
+/** Sends it once; it is over, unless it is redirected. */
+void IHttpRequest::send(matchmaker::Transport& transport) {
+  location_.clear();
+  ended_ = false;
+  const auto id = transport.start(asked_, *this);
+  while (!ended_ && !cancelled_) transport.pump(5);
+  if (ended_) return;
+  transport.cancel(id);
+  location_.clear();
+  onEnd("cancelled");
+}
+
+void IHttpRequest::redirect() {
+  const auto host = [](const std::string& url) { return url.substr(0, url.find('/', url.find("://") + 3)); };
+  if (host(location_) != host(asked_.url)) {
+    auto& all = asked_.headers;
+    all.erase(std::remove_if(all.begin(), all.end(), [](const auto& h) { return h.first == "Authorization"; }), all.end());
+  }
+  asked_.url = location_;
+  effective_ = FString(stubWide(location_.c_str()).c_str());
+}
+
 void IHttpRequest::onHead(int status, matchmaker::Pairs headers) {
+  for (const auto& [name, value] : headers) {
+    if (name == "location" && status / 100 == 3) location_ = value;
+  }
+  if (!location_.empty()) return;
   code_ = status;
   onStatus_.Execute(shared_from_this(), status);
   for (const auto& [name, value] : headers) {
@@ -90,11 +119,14 @@ void IHttpRequest::onHead(int status, matchmaker::Pairs headers) {
 }
 
 void IHttpRequest::onData(std::string_view bytes) {
+  if (!location_.empty()) return;
   std::string copy(bytes);
   stream_->Serialize(copy.data(), static_cast<int64>(copy.size()));
 }
 
 void IHttpRequest::onEnd(const std::string& failure) {
+  ended_ = true;
+  if (!location_.empty() && failure.empty()) return;
   over_ = true;
   const auto response = std::make_shared<IHttpResponse>();
   response->code = code_;

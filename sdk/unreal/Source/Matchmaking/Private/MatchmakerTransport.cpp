@@ -19,6 +19,20 @@ struct FMatchmakerTransport::FAnswer
 	std::string Data;
 	bool bOver = false;
 	std::string Failure;
+
+	/** The module followed a redirect to another host: what comes is not the service's. */
+	void Check(const FHttpRequestPtr& Request)
+	{
+		if (!Request.IsValid() || Request->GetEffectiveURL().IsEmpty()) return;
+		if (Host(Request->GetEffectiveURL()) != Host(Request->GetURL())) Status = 307;
+	}
+
+	/** The part of an address before its path. */
+	static std::string Host(const FString& Url)
+	{
+		const std::string Text = From(Url.ToLower());
+		return Text.substr(0, Text.find_first_of("/?#", Text.find("://") + 3));
+	}
 };
 
 namespace
@@ -27,16 +41,21 @@ namespace
 	template <class Answer> class TMatchmakerReceiver final : public FArchive
 	{
 	public:
-		explicit TMatchmakerReceiver(const TSharedPtr<Answer, ESPMode::ThreadSafe>& InOf) : Of(InOf) {}
+		TMatchmakerReceiver(const TSharedPtr<Answer, ESPMode::ThreadSafe>& InOf, const FHttpRequestPtr& InRequest)
+			: Of(InOf), Request(InRequest)
+		{
+		}
 
 		virtual void Serialize(void* Bytes, int64 Count) override
 		{
 			FScopeLock Locked(&Of->Lock);
+			Of->Check(Request.Pin());
 			Of->Data.append(static_cast<const char*>(Bytes), static_cast<size_t>(Count));
 		}
 
 	private:
 		TSharedPtr<Answer, ESPMode::ThreadSafe> Of;
+		TWeakPtr<IHttpRequest, ESPMode::ThreadSafe> Request;
 	};
 }
 
@@ -56,7 +75,7 @@ std::uint64_t FMatchmakerTransport::start(const matchmaker::HttpRequest& Asked, 
 	if (!Asked.body.empty()) Request->SetContentAsString(To(Asked.body));
 	Request->SetTimeout(0); // the client cancels
 	Request->SetDelegateThreadPolicy(EHttpRequestDelegateThreadPolicy::CompleteOnHttpThread);
-	Request->SetResponseBodyReceiveStream(MakeShared<TMatchmakerReceiver<FAnswer>>(Answer));
+	Request->SetResponseBodyReceiveStream(MakeShared<TMatchmakerReceiver<FAnswer>>(Answer, Request));
 	Request->OnStatusCodeReceived().BindLambda([Answer](FHttpRequestPtr, int32 Status)
 	{
 		FScopeLock Locked(&Answer->Lock);
@@ -68,10 +87,11 @@ std::uint64_t FMatchmakerTransport::start(const matchmaker::HttpRequest& Asked, 
 		FScopeLock Locked(&Answer->Lock);
 		Answer->Headers.emplace_back(From(Name.ToLower()), From(Value.TrimStartAndEnd()));
 	});
-	Request->OnProcessRequestComplete().BindLambda([Answer](FHttpRequestPtr, FHttpResponsePtr Response, bool bSucceeded)
+	Request->OnProcessRequestComplete().BindLambda([Answer](FHttpRequestPtr Of, FHttpResponsePtr Response, bool bSucceeded)
 	{
 		FScopeLock Locked(&Answer->Lock);
 		if (Response.IsValid() && Response->GetResponseCode() > 0) Answer->Status = Response->GetResponseCode();
+		Answer->Check(Of);
 		Answer->bOver = true;
 		if (!bSucceeded) Answer->Failure = "the answer is not whole";
 	});
