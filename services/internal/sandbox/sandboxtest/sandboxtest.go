@@ -34,7 +34,8 @@ func Shipped(dir, functions, name string) ([]byte, error) {
 
 func module(dir, folder, name, link string) ([]byte, error) {
 	file := filepath.Join(dir, "module.wasm")
-	cmd := exec.Command("go", "run", "-trimpath", "-buildmode=c-shared", "-ldflags="+link)
+	cmd := exec.Command("go", "run", "-trimpath", "-buildmode=c-shared")
+	cmd.Args = append(cmd.Args, "-ldflags="+link)
 	cmd.Dir, cmd.Env = folder, append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
 	if err := build(file, cmd, name); err != nil {
 		return nil, err
