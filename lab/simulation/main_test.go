@@ -30,10 +30,10 @@ var sharedFixture = sync.OnceValues(func() (f fixture, err error) {
 	if err != nil {
 		return f, err
 	}
-	if f.duel, err = sandboxtest.Module(f.dir, "../../functions", "./duel"); err != nil {
+	if f.duel, err = sandboxtest.Shipped(f.dir, "../../functions", "duel"); err != nil {
 		return f, err
 	}
-	if f.rules, err = sandboxtest.Module(f.dir, "../../functions", "./rules"); err != nil {
+	if f.rules, err = sandboxtest.Shipped(f.dir, "../../functions", "rules"); err != nil {
 		return f, err
 	}
 	if f.deaf, err = sandboxtest.Module(f.dir, ".", "matchmaker.dev/services/runner/testdata/deaf"); err != nil {

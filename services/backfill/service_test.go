@@ -284,7 +284,7 @@ func next[T any](t *testing.T, from chan T) T {
 	select {
 	case v := <-from:
 		return v
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("nothing was said")
 		panic("unreachable")
 	}

@@ -38,7 +38,7 @@ var duels = map[string]string{
 // to the function from the first run on, and no default stands in for it. A check refuses the originals with an error.
 func TestImportedRulesGetWhatTheyRead(t *testing.T) {
 	w := newWorld(t)
-	module, err := sandboxtest.Module(t.TempDir(), "../../functions", "./rules")
+	module, err := sandboxtest.Shipped(t.TempDir(), "../../functions", "rules")
 	w.must(err)
 	w.put(project, "rules", module)
 	create := func(skill int, mode string, attribute bool) string {

@@ -63,7 +63,7 @@ func build() (testPrograms, error) {
 	if shop.child, err = sandboxtest.Build(dir); err != nil {
 		return shop, err
 	}
-	if shop.duel, err = sandboxtest.Module(dir, "../../functions", "./duel"); err != nil {
+	if shop.duel, err = sandboxtest.Shipped(dir, "../../functions", "duel"); err != nil {
 		return shop, err
 	}
 	if shop.guest, err = sandboxtest.Module(dir, ".", "./testdata/guest"); err != nil {

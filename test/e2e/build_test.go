@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,7 +10,9 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
+	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/sandbox/sandboxtest"
 )
 
@@ -73,8 +76,40 @@ func build(t *testing.T) *artefacts {
 	if all.Wait(); t.Failed() {
 		t.FailNow()
 	}
+	a.compile(t)
 	return a
 }
+
+// compile makes the machine code of the functions in Go, which the systems find in the folder of this user. An upload
+// would make it beside all scenarios: at low priority, twice if it takes more than six seconds, and on a busy machine
+// for longer than the tests wait.
+func (a *artefacts) compile(t *testing.T) {
+	t.Helper()
+	binary := a.plain
+	if len(a.instances) > 0 {
+		binary = a.instances[1]
+	}
+	box, err := sandbox.New(sandbox.Options{
+		Dir: t.TempDir(), Code: sandbox.UserCode(), Binary: binary, Log: slog.New(slog.DiscardHandler),
+		Limits: sandbox.Limits{Compile: 10 * time.Minute, Start: patience},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	modules := [][]byte{withSection(unzip(t, a.actor))}
+	for _, archive := range []string{a.duel, a.arena, a.rules, a.actor} {
+		modules = append(modules, unzip(t, archive))
+	}
+	for _, wasm := range modules {
+		if _, _, err := box.Load(t.Context(), "", wasm); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// withSection is a module that does the same as another one, and differs: it has an empty section of its own.
+func withSection(wasm []byte) []byte { return append(wasm, 0, 2, 1, 'b') }
 
 // withoutRace are the artefacts with binaries without the race detector.
 func (a *artefacts) withoutRace() *artefacts {

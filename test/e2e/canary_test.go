@@ -65,7 +65,7 @@ func canary(t *testing.T, p *project) {
 			side: float64(side + 1)})
 		p.keepComing(t, 4, config, attributes{"number": 1, "side": float64(side + 1)})
 	}
-	p.inShadow(t, append(unzip(t, p.s.made.actor), 0, 2, 1, 'b')) // an empty section of its own, so that it differs
+	p.inShadow(t, withSection(unzip(t, p.s.made.actor)))
 	p.beginCanary(t, client.CanaryRequest{Version: 2, Configs: []string{"left"}})
 	p.byBoth(t)
 	p.beginCanary(t, client.CanaryRequest{Version: 2, Configs: []string{"left", "right"}})
@@ -104,7 +104,7 @@ func canaryOfBlocks(t *testing.T, p *project) {
 	p.upload(t, "pairs", p.s.made.actor)
 	p.put(t, "config", rules{function: "pairs", settings: map[string]any{"connection": "127.0.0.1:9"}})
 	p.keepComing(t, 4, "player", attributes{"number": 1})
-	p.inShadow(t, append(unzip(t, p.s.made.actor), 0, 2, 1, 'b'))
+	p.inShadow(t, withSection(unzip(t, p.s.made.actor)))
 	p.beginCanary(t, client.CanaryRequest{Version: 2, BlockSeconds: 2, Percent: 50})
 	p.byBoth(t)
 	f, err := p.developer(t).CanaryFunction(within(t), "pairs", client.CanaryRequest{})

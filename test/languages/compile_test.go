@@ -126,12 +126,19 @@ func compile(t testing.TB, l language, source string, more ...string) []byte {
 }
 
 // buildGo compiles Pair.
-func buildGo(t testing.TB) []byte { return goModule(t, ".", "./testdata/guest") }
-
-// goModule compiles a function in Go, the package of a name in a folder.
-func goModule(t testing.TB, folder, name string) []byte {
+func buildGo(t testing.TB) []byte {
 	t.Helper()
-	wasm, err := sandboxtest.Module(t.TempDir(), folder, name)
+	wasm, err := sandboxtest.Module(t.TempDir(), ".", "./testdata/guest")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wasm
+}
+
+// rules compiles the function rules.
+func rules(t testing.TB) []byte {
+	t.Helper()
+	wasm, err := sandboxtest.Shipped(t.TempDir(), functions, "rules")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -114,7 +114,7 @@ func BenchmarkRules(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	wasm := goModule(b, functions, "./rules")
+	wasm := rules(b)
 	all(b, string(text), func(b *testing.B) run {
 		i := startWithin(b, wasm, slow)
 		return func(request []byte) ([]byte, sandbox.Stats, error) { return i.Run(b.Context(), request, 0) }

@@ -428,7 +428,7 @@ func ask(addr string, trusting *tls.Config, commands ...string) (string, error) 
 		return "", err
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
 		return "", err
 	}
 	if _, err := io.WriteString(conn, strings.Join(append(commands, "PING"), "\r\n")+"\r\n"); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -33,17 +34,17 @@ var built = sync.OnceValues(func() (p programs, err error) {
 	if p.child, err = sandboxtest.Build(p.dir); err != nil {
 		return p, err
 	}
-	for file, from := range map[*string][2]string{
-		&p.guest: {".", "../../runner/testdata/guest"}, &p.rules: {"../../../functions", "./rules"},
-	} {
-		module, err := sandboxtest.Module(p.dir, from[0], from[1])
-		if err != nil {
-			return p, err
-		}
-		*file = filepath.Join(p.dir, filepath.Base(from[1])+".wasm")
-		if err := os.WriteFile(*file, module, 0o600); err != nil {
-			return p, err
-		}
+	guest, err := sandboxtest.Module(p.dir, ".", "../../runner/testdata/guest")
+	if err != nil {
+		return p, err
+	}
+	rules, err := sandboxtest.Shipped(p.dir, "../../../functions", "rules")
+	if err != nil {
+		return p, err
+	}
+	p.guest, p.rules = filepath.Join(p.dir, "guest.wasm"), filepath.Join(p.dir, "rules.wasm")
+	if err := errors.Join(os.WriteFile(p.guest, guest, 0o600), os.WriteFile(p.rules, rules, 0o600)); err != nil {
+		return p, err
 	}
 	p.mm = filepath.Join(p.dir, "mm")
 	return p, sandboxtest.Program(p.mm, ".")
@@ -294,10 +295,10 @@ func TestFunctionTestNamesTheCauseOfAFailure(t *testing.T) {
 		!strings.Contains(got.err, "mm: .main.match(") {
 		t.Errorf("it prints\n%s", got.err)
 	}
-	try("pair", "--memory", "1").expect(1, "", "mm: "+module+": the module starts with ")
-	if says := try("pair", "--memory", "1").err; strings.Count(says, "starts with") != 1 ||
-		strings.Count(says, "\n") != 1 {
-		t.Errorf("it prints %q", says)
+	small := try("pair", "--memory", "1")
+	small.expect(1, "", "mm: "+module+": the module starts with ")
+	if strings.Count(small.err, "starts with") != 1 || strings.Count(small.err, "\n") != 1 {
+		t.Errorf("it prints %q", small.err)
 	}
 }
 

@@ -28,7 +28,7 @@ import (
 	"matchmaker.dev/services/internal/platform/wait/waittest"
 )
 
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // server starts a NATS server and returns its URL.
 func server(t *testing.T) string {

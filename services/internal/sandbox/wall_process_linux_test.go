@@ -135,7 +135,7 @@ func await(t *testing.T, condition func() bool, reason func() string) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(2 * time.Minute)
 	for !condition() {
 		select {
 		case <-tick.C:

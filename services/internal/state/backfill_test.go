@@ -130,7 +130,7 @@ func (m *mirror) until(t *testing.T, look func() (got any, ok bool), want any) {
 	case m.wake <- struct{}{}:
 	default:
 	}
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(2 * time.Minute)
 	for {
 		m.mu.Lock()
 		got, ok := look()

@@ -215,7 +215,7 @@ func TestSnapshotAmongChangesIsTheTruth(t *testing.T) {
 
 // settle waits for a condition of the mirror.
 func (m *mirror) settle(t *rapid.T, ok func() bool) {
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(2 * time.Minute)
 	for {
 		m.mu.Lock()
 		done := ok()

@@ -60,7 +60,7 @@ func instances(t *testing.T) func() map[string]*cycle.Function {
 	dir := t.TempDir()
 	child, err := sandboxtest.Build(dir)
 	must(t, err)
-	wasm, err := sandboxtest.Module(dir, "../../../functions", "./duel")
+	wasm, err := sandboxtest.Shipped(dir, "../../../functions", "duel")
 	must(t, err)
 	box, err := sandbox.New(sandbox.Options{Dir: filepath.Join(dir, "box"), Code: sandbox.UserCode(), Binary: child,
 		Log: slog.New(slog.DiscardHandler), Limits: sandbox.Limits{Run: time.Minute, Start: time.Minute}})

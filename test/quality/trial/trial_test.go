@@ -20,6 +20,14 @@ func small(t *testing.T, name string) world.World {
 	return w
 }
 
+// names are the worlds that engines are compared in. With -short these are not all: CI compares them in all.
+func names() []string {
+	if testing.Short() {
+		return []string{"roles"}
+	}
+	return []string{"evening", "parties", "roles"}
+}
+
 // game is a small world of a seed that an engine played. Several tests look at the same.
 type game struct {
 	world  string
@@ -83,7 +91,7 @@ func TestRulesAgainstLiteralReadings(t *testing.T) {
 	if testing.Short() {
 		seeds = 2
 	}
-	for _, name := range []string{"evening", "parties", "roles"} {
+	for _, name := range names() {
 		w := small(t, name)
 		for _, l := range engine.Pairs(&w.Game) {
 			t.Run(name+"/"+string(l), func(t *testing.T) {
@@ -100,7 +108,7 @@ func TestRulesAgainstLiteralReadings(t *testing.T) {
 // Of the same players, the function makes matches that are better than a literal reading's, where it makes
 // others.
 func TestRulesBesideLiteralReadings(t *testing.T) {
-	for _, name := range []string{"evening", "parties", "roles"} {
+	for _, name := range names() {
 		w := small(t, name)
 		for _, l := range engine.Pairs(&w.Game) {
 			c, err := trial.Beside(&w, w.Tickets(1), l, 1)
@@ -122,7 +130,7 @@ func TestRulesBesideLiteralReadings(t *testing.T) {
 // No other matchmaker is better than the function on its own file in all that counts at once, and no engine that keeps
 // to the rules has less wait or fewer players that leave than hindsight.
 func TestRulesAgainstAll(t *testing.T) {
-	for _, name := range []string{"evening", "parties", "roles"} {
+	for _, name := range names() {
 		w := small(t, name)
 		ours := play(t, w, engine.On(world.Own), 1)
 		if ours.Violations > 0 {
@@ -192,7 +200,7 @@ func besideSteps(t *testing.T, name string, other engine.Name) (w world.World, s
 // match sooner than by fixed steps, and not more of all leave. Without patience the same file makes worse matches than
 // the steps. One seed says little of the few at the ends.
 func TestPatience(t *testing.T) {
-	for _, name := range []string{"evening", "parties", "roles"} {
+	for _, name := range names() {
 		w, steps, patient := besideSteps(t, name, engine.On(world.Patient))
 		t.Logf("%s, by steps %+.4v, and with patience %+.4v", name, steps, patient)
 		if w.Game.Size > 1 && patient.gap > 0.9*steps.gap {

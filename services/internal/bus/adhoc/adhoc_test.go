@@ -12,7 +12,7 @@ import (
 	"matchmaker.dev/services/internal/platform/embedded/embeddedtest"
 )
 
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // A run costs what its runner reports. A requester that gives up pays for the time in which a runner may have worked,
 // whether it said that it has the run or not; without a runner for the function there is no such time.

@@ -50,7 +50,7 @@ func (p *process) wait() error {
 	select {
 	case err := <-p.end:
 		return err
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		p.t.Fatal("the process does not end")
 		return nil
 	}

@@ -18,11 +18,24 @@ func Build(dir string) (string, error) {
 }
 
 // Program builds a program, a package as the go command names it here, into a file.
-func Program(file, name string) error { return build(file, exec.Command("go", "run"), name) }
+func Program(file, name string) error {
+	return build(file, exec.Command("go", "run", "-ldflags=-s=false"), name)
+}
 
-// Module builds a match function in Go: a package, as the go command names it in a folder. Temporary files are in dir.
-func Module(dir, folder, name string) ([]byte, error) {
-	file, cmd := filepath.Join(dir, "module.wasm"), exec.Command("go", "run", "-trimpath", "-buildmode=c-shared")
+// Module builds a match function in Go: a package, as the go command names it in a folder. Its stacks have the names of
+// functions. Temporary files are in dir.
+func Module(dir, folder, name string) ([]byte, error) { return module(dir, folder, name, "-s=false") }
+
+// Shipped builds one of the functions that ship, as matchfn/pack does, so that its machine code is the same everywhere
+// and is made once. Functions is the path of their folder.
+func Shipped(dir, functions, name string) ([]byte, error) {
+	return module(dir, functions, "./"+name, "-s -w -buildid=")
+}
+
+func module(dir, folder, name, link string) ([]byte, error) {
+	file := filepath.Join(dir, "module.wasm")
+	cmd := exec.Command("go", "run", "-trimpath", "-buildmode=c-shared")
+	cmd.Args = append(cmd.Args, "-ldflags="+link)
 	cmd.Dir, cmd.Env = folder, append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
 	if err := build(file, cmd, name); err != nil {
 		return nil, err
@@ -33,7 +46,7 @@ func Module(dir, folder, name string) ([]byte, error) {
 // build builds a program into a file. Unlike build, the go command's run takes a program from the cache when another
 // test had it linked before. It would leave out the names of functions, which stacks have.
 func build(file string, run *exec.Cmd, name string) error {
-	run.Args = append(run.Args, "-ldflags=-s=false", "-exec", "cp", name, file)
+	run.Args = append(run.Args, "-exec", "cp", name, file)
 	if out, err := run.CombinedOutput(); err != nil {
 		return fmt.Errorf("%v: %w\n%s", run, err, out)
 	}
