@@ -158,7 +158,8 @@ func warningsOf(header http.Header) (all []Validation) {
 	return all
 }
 
-// CheckConfig asks what [Client.SaveConfig] would be answered, and stores nothing. A config that would be refused has the error of that call. A service that cannot check answers 404.
+// CheckConfig asks what [Client.SaveConfig] would be answered, and stores nothing. A config that would be refused has
+// the error of that call. A service that cannot check answers 404.
 func (c *Client) CheckConfig(
 	ctx context.Context, id string, config json.RawMessage, etag string,
 ) (CheckedConfig, error) {
