@@ -67,9 +67,8 @@ func (r *registry) load(ctx context.Context, project string, module []byte) (*sa
 }
 
 // checkRoom refuses an upload with which the project would have more machine code, or more bytes of modules, than it
-// may. A race of uploads can exceed the limits by one module each, and no project has many at once.
-// pinned are the uploads of the function that configs name, and inShadow is set if the one that runs goes on beside
-// this one.
+// may. A race of uploads can exceed the limits by one module each, and no project has many at once. pinned are the
+// uploads of the function that configs name, and inShadow is set if the one that runs goes on beside this one.
 func (r *registry) checkRoom(
 	ctx context.Context, project, name string, m *sandbox.Module, pinned map[int64]bool, inShadow bool,
 ) error {

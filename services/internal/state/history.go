@@ -116,7 +116,7 @@ func (s *Store) entries(ctx context.Context, k keys, from uint64, limit int) (en
 	var read *redis.Cmd
 	// Not MULTI: a full Redis refuses it. The last position is read first, so that no entry behind it is missing.
 	_, err = s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
-		last, read = p.Get(ctx, k.historySeq()), readSpan(ctx, p, k, from, limit+1)
+		last, read = p.Get(ctx, k.historySeq()), readSpan(ctx, p.Do, k, from, limit+1)
 		return nil
 	})
 	if err != nil && !errors.Is(err, redis.Nil) {
@@ -143,18 +143,13 @@ func (s *Store) entries(ctx context.Context, k keys, from uint64, limit int) (en
 		if len(entries) > limit || next > end {
 			return entries, end, nil
 		}
-		from, read = next, readSpan(ctx, s.redis, k, next, limit+1-len(entries))
+		from, read = next, readSpan(ctx, s.redis.Do, k, next, limit+1-len(entries))
 	}
 }
 
-// doer runs a command, now or with others.
-type doer interface {
-	Do(ctx context.Context, args ...any) *redis.Cmd
-}
-
-// readSpan reads up to limit entries from a position on.
-func readSpan(ctx context.Context, r doer, k keys, from uint64, limit int) *redis.Cmd {
-	return r.Do(ctx, "XRANGE", k.history(), from, from+historySpan-1, "COUNT", limit)
+// readSpan reads up to n entries from a position on, now or with others.
+func readSpan(ctx context.Context, do func(context.Context, ...any) *redis.Cmd, k keys, from uint64, n int) *redis.Cmd {
+	return do(ctx, "XRANGE", k.history(), from, from+historySpan-1, "COUNT", n)
 }
 
 func parseEntries(read *redis.Cmd) ([]entry, error) {

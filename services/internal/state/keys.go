@@ -92,7 +92,7 @@ type keyName struct {
 // named returns the keys of a script: parts of one text, since each creation of a ticket needs some thirty.
 func (k keys) named(names []keyName, of ids) []string {
 	var text strings.Builder
-	all := make([]string, len(names), len(names)+spareKeys)
+	all := make([]string, len(names), len(names)+4)
 	text.Grow(len(names) * (len(k) + 20))
 	for i, n := range names {
 		from := text.Len()

@@ -71,12 +71,7 @@ func (s *Store) DueWork(ctx context.Context, project string, after Ages) (DueWor
 		return DueWork{}, unavailable(err)
 	}
 	some := func(sets ...string) bool {
-		for _, set := range sets {
-			if counts[set].Val() > 0 {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(sets, func(set string) bool { return counts[set].Val() > 0 })
 	}
 	d := DueWork{
 		Waiting: waiting.Val(), Revisions: make(map[string]int64, len(revisions.Val())),
@@ -164,28 +159,18 @@ func (s *Store) Counts(ctx context.Context, project string) (Counts, error) {
 		return Counts{}, unavailable(err)
 	}
 	var in replied
+	ends, at, published := millis(s.Now()), in.row(history), new(pb.Bookmark)
+	in.message(at[1], published)
 	now := Counts{Waiting: waiting.Val(), Matches: matches.Val(), Outbox: outbox.Val(), Backfills: backfills.Val(),
-		Joins: joins.Val(), Results: in.results(results.Val(), s.Now()), Large: in.digits(in.row(large)[0]),
-		BackfillBytes: in.digits(in.row(games)[0]), Unpublished: in.unpublished(in.row(history))}
+		Joins: joins.Val(), Large: in.digits(in.row(large)[0]), BackfillBytes: in.digits(in.row(games)[0]),
+		Unpublished: max(0, in.digits(at[0])-int64(published.GetPosition()))} // 0 when that is of another history
+	for until, count := range results.Val() {
+		if in.digits(until) > ends {
+			now.Results += in.digits(count)
+		}
+	}
 	if first := oldest.Val(); len(first) > 0 {
 		now.Oldest = time.UnixMilli(int64(first[0].Score))
 	}
 	return now, in.err
-}
-
-// unpublished is how far the history's counter is ahead of the bookmark; 0 when that is of another history.
-func (r *replied) unpublished(history []any) int64 {
-	at := new(pb.Bookmark)
-	r.message(history[1], at)
-	return max(0, r.digits(history[0])-int64(at.GetPosition()))
-}
-
-// results returns how many results are kept. parts has their numbers by the time in milliseconds until which they are.
-func (r *replied) results(parts map[string]string, now time.Time) (sum int64) {
-	for ends, count := range parts {
-		if r.digits(ends) > millis(now) {
-			sum += r.digits(count)
-		}
-	}
-	return sum
 }

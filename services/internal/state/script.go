@@ -188,14 +188,11 @@ type call struct {
 	args   []any
 }
 
-// spareKeys and spareArgs are for what a call about one ticket appends.
-const spareKeys, spareArgs = 4, 8
-
 // call prepares a call of a script. named are name, value pairs of the arguments. A test compares names with the files
 // and their headers. The caller appends the keys and the arguments that repeat.
 func (s *Store) call(name string, k keys, of ids, named ...any) call {
 	script := scripts()[name]()
-	c := call{script: script, keys: k.named(script.keys, of), args: make([]any, 0, len(script.args)+spareArgs)}
+	c := call{script: script, keys: k.named(script.keys, of), args: make([]any, 0, len(script.args)+8)}
 	for _, name := range script.included {
 		c.args = append(c.args, s.argumentOf(name))
 	}

@@ -222,10 +222,9 @@ func busyTicket() error {
 	return problem.New(problem.Unavailable, "the ticket changes too fast, try again").After(answerDelay)
 }
 
-// AssignWaiting assigns waiting tickets, all or none, to a running game. The results stay readable for as
-// long. refused is the id of a ticket that does not wait, "players" when one of them is in two of the tickets, "" when
-// they were assigned. Errors: Limited when the results
-// would take too many bytes.
+// AssignWaiting assigns waiting tickets, all or none, to a running game. The results stay readable for as long. refused
+// is the id of a ticket that does not wait, "players" when one of them is in two of the tickets, "" when they were
+// assigned. Errors: Limited when the results would take too many bytes.
 func (s *Store) AssignWaiting(
 	ctx context.Context, project string, p *pb.Proposal, tickets []string, assignments []*pb.Assignment,
 	readable time.Duration,

@@ -75,8 +75,7 @@ func (t *types) addParameters(c *call, all []document.Parameter, in, begin, form
 	}
 }
 
-// addBody adds the body. The only member of a body is an argument by itself, a list as its
-// elements.
+// addBody adds the body. The only member of a body is an argument by itself, a list as its elements.
 func (t *types) addBody(c *call, s *document.Schema) {
 	of, name, _ := t.resolve(s)
 	if len(of.Properties) != 1 {
