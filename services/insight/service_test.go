@@ -275,7 +275,7 @@ func TestQueriesThatAreRefused(t *testing.T) {
 		"after=-1": "after", "since=yesterday": "query parameter since: a time is expected",
 		"kind=made": "query parameter kind: accepted, allocating,", "kind=": "kind", "kind=CREATED": "kind",
 		"ticket=": "query parameter ticket: an identifier", "match=" + strings.Repeat("m", 65): "match",
-		"backfill=": "backfill",
+		"backfill=":                          "backfill",
 		"config=" + strings.Repeat("m", 256): "config", "player=": "query parameter player: up to 256 bytes",
 		"kind=created&kind=claimed": "given more than once",
 	} {
