@@ -29,8 +29,8 @@ type EventQuery struct {
 
 func (q *EventQuery) parameters() map[string]string {
 	return map[string]string{"ticket": q.Ticket, "player": q.Player, "match": q.Match, "config": q.Config,
-		"backfill": q.Backfill, "kind": strings.Join(q.Kinds, ","), "arrivals": boolOf(q.Arrivals), "properties": boolOf(q.Properties),
-		"since": timeOf(q.Since), "limit": numberOf(q.Limit), "after": q.After}
+		"backfill": q.Backfill, "kind": strings.Join(q.Kinds, ","), "arrivals": boolOf(q.Arrivals),
+		"properties": boolOf(q.Properties), "since": timeOf(q.Since), "limit": numberOf(q.Limit), "after": q.After}
 }
 
 // GetEvents reads some events of the project. The token must be a developer's; the role Support is enough.
