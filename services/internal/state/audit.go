@@ -40,7 +40,7 @@ func (s *Store) NoteErasure(ctx context.Context, project, by string) error {
 	return s.noteChange(ctx, project, s.Now().Add(-time.Hour), &pb.Change{Kind: "player", Action: "erased", By: by})
 }
 
-// NoteServerKey notes which key signs the tokens of a project's game servers, once as long as that is kept. The operator
+// NoteServerKey notes which key signs the tokens of a project's servers, once as long as that is kept. The operator
 // changes the keys.
 func (s *Store) NoteServerKey(ctx context.Context, project, id string) error {
 	return s.noteChange(ctx, project, time.Time{}, &pb.Change{Kind: "key", Name: id, Action: "signs", By: "operator"})
