@@ -270,7 +270,8 @@ func TestNamesAreEscaped(t *testing.T) {
 	name := url.QueryEscape(hostile)
 	for _, page := range []string{"now", "queue?queue=" + name, "search?q=" + name, "player?id=" + name,
 		"trial?id=" + ticketID, "trial?id=" + ticketID[:35] + "2",
-		"ticket?id=" + ticketID, "match?id=" + ticketID, "game?id=" + ticketID, "party?id=" + ticketID, "configs", "config?id=" + name, "config?edit=true&id=" + name,
+		"ticket?id=" + ticketID, "match?id=" + ticketID, "game?id=" + ticketID, "party?id=" + ticketID,
+		"configs", "config?id=" + name, "config?edit=true&id=" + name,
 		"functions", "function?name=" + name, "fleets", "quality", "quality?by=" + name, "audit", "audit?by=" + name,
 		"now?done=" + name, name} {
 		status, header, body := ask(t, http.MethodGet, s.URL+"/console/demo/"+page, nil)
@@ -328,7 +329,8 @@ func TestFleetsCountServers(t *testing.T) {
 		asked++
 		return map[string]any{"matches": []any{match("a", "assigned", "eu"), match("b", "assigned", "eu"),
 			match("c", "allocating", "eu"), match("d", "proposed", "us"), match("e", "claimed", "us")}, "next": "1"}
-	}, "v2/backfill": map[string]any{"backfillTickets": []any{map[string]any{"match": "b"}, map[string]any{"match": "z"}}}})
+	}, "v2/backfill": map[string]any{"backfillTickets": []any{map[string]any{"match": "b"},
+		map[string]any{"match": "z"}}}})
 	_, _, body := ask(t, http.MethodGet, s.URL+"/console/demo/fleets", nil)
 	for _, want := range []string{`region=x">eu</a></td><td>x</td><td class="n">10</td><td class="n">5</td><td class="n">1</td>`,
 		`region=x">us</a></td><td>x</td><td class="n">0</td><td class="n">5</td><td class="n">0</td>`,

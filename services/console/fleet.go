@@ -113,7 +113,8 @@ func loadFleets(ctx context.Context, v *view) (any, error) {
 func (f *fleets) list(ctx context.Context, v *view) error {
 	states := []string{"all", "asking", "claimed", "allocating", "proposed", "assigned"}
 	state := v.chosen("state", states...)
-	f.States, f.Fleet, f.Region = v.choices("fleets", "state", state, states...), v.QueryParam("fleet"), v.QueryParam("region")
+	f.States = v.choices("fleets", "state", state, states...)
+	f.Fleet, f.Region = v.QueryParam("fleet"), v.QueryParam("region")
 	q := client.MatchQuery{Limit: maxMatches, Fleet: f.Fleet, Region: f.Region, After: v.QueryParam("after")}
 	if state != "all" {
 		q.State = state
@@ -134,13 +135,14 @@ func (f *fleets) list(ctx context.Context, v *view) error {
 	if err := v.note("Which games fill up is not known", err); err != nil {
 		return err
 	}
-	all, err := remember(ctx, v, "servers", 5*time.Second, serversOf)
+	all, err := remember(ctx, v, "servers", 5*time.Second,
+		func(api *client.Client, ctx context.Context) (client.MatchPage, error) { return serversOf(ctx, api) })
 	f.count(all)
 	return v.note("Which servers there are is not known", err)
 }
 
 // serversOf lists the matches that have a server or ask for one, in some pages.
-func serversOf(api *client.Client, ctx context.Context) (client.MatchPage, error) {
+func serversOf(ctx context.Context, api *client.Client) (client.MatchPage, error) {
 	var all client.MatchPage
 	for range serverPages {
 		page, err := api.ListMatches(ctx, client.MatchQuery{Limit: web.MostListed, After: all.Next})

@@ -52,8 +52,8 @@ type filter struct {
 // query reads the parameters of a request. A stream without a place begins with what is to come, an answer with the
 // oldest.
 func (s *service) query(c echo.Context, follow bool) (*query, error) {
-	values, err := web.Query(c, "ticket", "player", "match", "config", "backfill", "kind", "since", "after", "limit", "arrivals",
-		"properties")
+	values, err := web.Query(c, "ticket", "player", "match", "config", "backfill", "kind", "since", "after", "limit",
+		"arrivals", "properties")
 	if err != nil {
 		return nil, err
 	}

@@ -203,7 +203,8 @@ func TestPagesHaveTheEventsThatAreAskedFor(t *testing.T) {
 	}
 	for query, want := range map[string][]string{
 		"ticket=a": {"created a", "claimed a,b", "assigned a"}, "match=m": {"claimed a,b", "assigned a"},
-		"config=two": {"claimed c"}, "backfill=g": {"claimed c"}, "backfill=x": nil, "kind=created,assigned": {"created a", "created b", "assigned a"},
+		"config=two": {"claimed c"}, "backfill=g": {"claimed c"}, "backfill=x": nil,
+		"kind=created,assigned": {"created a", "created b", "assigned a"},
 		"ticket=b&kind=claimed": {"claimed a,b"}, "ticket=x": nil,
 		"since=" + time.Now().Add(time.Hour).UTC().Format(time.RFC3339): nil,
 	} {
@@ -273,7 +274,8 @@ func TestQueriesThatAreRefused(t *testing.T) {
 		"limit=x": "from 1 to 1000", "after=x": "query parameter after: the id of an event", "after=1.": "after",
 		"after=-1": "after", "since=yesterday": "query parameter since: a time is expected",
 		"kind=made": "query parameter kind: accepted, allocating,", "kind=": "kind", "kind=CREATED": "kind",
-		"ticket=": "query parameter ticket: an identifier", "match=" + strings.Repeat("m", 65): "match", "backfill=": "backfill",
+		"ticket=": "query parameter ticket: an identifier", "match=" + strings.Repeat("m", 65): "match",
+		"backfill=":                          "backfill",
 		"config=" + strings.Repeat("m", 256): "config", "player=": "query parameter player: up to 256 bytes",
 		"kind=created&kind=claimed": "given more than once",
 	} {

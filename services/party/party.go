@@ -118,8 +118,8 @@ func (s *service) get(c echo.Context, player string) error {
 	return s.read(c, c.Param("party"), player)
 }
 
-// seen answers a party to its studio, without the code. Others are members.
-func (s *service) seen(members echo.HandlerFunc) echo.HandlerFunc {
+// answerStudio answers a party to its studio, without the code. Others are members.
+func (s *service) answerStudio(members echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if auth.From(c).Kind != auth.Developer {
 			return members(c)

@@ -195,7 +195,8 @@ func TestPartyIsMadeJoinedAndLeft(t *testing.T) {
 		if status != 200 || seen.players() != "ada bob" || seen.Code != "" || seen.Members[0].Attributes != nil {
 			t.Errorf("a studio sees %d %+v", status, seen)
 		}
-		for _, at := range []string{"GET /none", "GET ", "DELETE /" + p.ID, "GET /" + p.ID + "/events", "PUT /" + p.ID + "/search"} {
+		for _, at := range []string{"GET /none", "GET ", "DELETE /" + p.ID, "GET /" + p.ID + "/events",
+			"PUT /" + p.ID + "/search"} {
 			method, path, _ := strings.Cut(at, " ")
 			if status, _ := w.with(studio, method, path, "{}"); status != 403 && (at != "GET /none" || status != 404) {
 				t.Errorf("%s by a studio: %d", at, status)

@@ -115,7 +115,7 @@ func (s *service) routes(e *echo.Echo) {
 			return h(c, player)
 		})
 		if method == echo.GET && path == web.Base+"/parties/:party" {
-			e.GET(path, readers(s.seen(handle)))
+			e.GET(path, readers(s.answerStudio(handle)))
 			return
 		}
 		e.Add(method, path, callers(handle))

@@ -326,7 +326,7 @@ func (b *browser) tryActions(t *testing.T, w *world) {
 	b.sees(t, "Player grandmaster")
 	b.press(t, "Why?")
 	b.sees(t, "Why it waits")
-	b.sees(t, "It is in none of")
+	b.sees(t, "It is in none")
 
 	b.goTo(t, at+"/config?id=ranked&edit=true")
 	edit := func(before, after string) {

@@ -40,8 +40,8 @@ func (s *Store) NoteErasure(ctx context.Context, project, by string) error {
 	return s.noteChange(ctx, project, s.Now().Add(-time.Hour), &pb.Change{Kind: "player", Action: "erased", By: by})
 }
 
-// NoteServerKey notes which key signs the tokens of a project's game servers, once as long as that is kept: whoever runs
-// the service changes the file with the keys.
+// NoteServerKey notes which key signs the tokens of a project's servers, once as long as that is kept. The operator
+// changes the keys.
 func (s *Store) NoteServerKey(ctx context.Context, project, id string) error {
 	return s.noteChange(ctx, project, time.Time{}, &pb.Change{Kind: "key", Name: id, Action: "signs", By: "operator"})
 }

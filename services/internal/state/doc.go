@@ -164,7 +164,7 @@
 //	           zset and hash: changes of configs by when they ended to apply, and what each is, see include/configs.lua
 //	settings   hash    r [REVISION]: revision of the project's settings; b [BODY]: revision, time and settings
 //	                   n [CHANGES]: how many there were; and each number below SETTINGS: b after a change
-//	audit      stream  the latest changes of configs, settings and functions, and erasures, for 90 days: b [BODY] and
+//	audit      stream  changes of configs, settings, functions and keys, and erasures, for 90 days: b [BODY] and
 //	                   r [REVISION]
 //	webhooks   hash    where a project has webhooks: h [HOLDER] and u [LEASE_EXPIRES] of the sender; and before the
 //	                   name of each: p: [PLACE] in the events behind what was delivered; s: its status; d: and the id
