@@ -96,8 +96,8 @@ func folder(t *testing.T) string {
 	return dir
 }
 
-// seeds are the seeds of n worlds: given ones, or fixed ones and a new one. 3 is the first that is lossy; the world on a
-// real Redis has 1.
+// seeds are the seeds of n worlds: given ones, or fixed ones and a new one. 3 is the first that is lossy; the world on
+// a real Redis has 1.
 func seeds(n int) []uint64 {
 	all := make([]uint64, n)
 	for i := range all {
