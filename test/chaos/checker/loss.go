@@ -30,6 +30,12 @@ func (m *model) lost(project string, s history.Span) bool {
 	return slices.ContainsFunc(m.losses[project], s.Overlaps)
 }
 
+// lostResult reports whether the result that a request was told may have been undone.
+func (m *model) lostResult(project string, s history.Span) bool {
+	s.From -= history.Moment(resultDelay.Microseconds())
+	return m.lost(project, s)
+}
+
 // isShaken reports whether a loss may have undone what an event is about.
 func (m *model) isShaken(e *history.Event) bool {
 	_, is := m.shaken.matches[e.Match]
@@ -94,11 +100,8 @@ func (m *model) shake() {
 	for _, t := range m.tickets {
 		result := t.result()
 		for _, c := range append([]*history.Call{t.made}, t.calls...) {
-			tells, told := c.Op == history.Create || c.Op == history.Delete && c.Status != 404, c.Span
-			if c == result {
-				tells, told.From = true, told.From-history.Moment(resultDelay.Microseconds())
-			}
-			if tells && m.lost(t.project, told) {
+			tells := c.Op == history.Create || c.Op == history.Delete && c.Status != 404
+			if tells && m.lost(t.project, c.Span) || c == result && m.lostResult(t.project, c.Span) {
 				m.shaken.tickets[t.id] = struct{}{}
 			}
 		}

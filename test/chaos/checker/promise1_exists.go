@@ -197,7 +197,7 @@ func (m *model) checkKeys(p *Promise) {
 	}
 	for _, t := range m.ticketsByID() {
 		one, c := m.matchOf(t), t.result()
-		if one == nil || c == nil || m.isShakenMatch(one.id) || m.lost(t.project, c.Span) {
+		if one == nil || c == nil || m.isShakenMatch(one.id) || m.lostResult(t.project, c.Span) {
 			continue
 		}
 		made, _ := properties(c.Assignment)
