@@ -118,31 +118,37 @@ func (s *service) get(c echo.Context, player string) error {
 	return s.read(c, c.Param("party"), player)
 }
 
-// answerStudio answers a party to its studio, without the code. Others are members.
-func (s *service) answerStudio(members echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		if auth.From(c).Kind != auth.Developer {
-			return members(c)
-		}
-		p, err := s.Store.Party(c.Request().Context(), c.Param("project"), c.Param("party"))
-		if err != nil {
-			return err
-		}
-		c.Response().Header().Set("ETag", etag(p))
-		one := bodyFor(p, "")
-		one.Code = ""
-		return c.JSON(http.StatusOK, one)
+// answerStudio answers a party to its studio at once, without the code.
+func (s *service) answerStudio(c echo.Context) error {
+	p, err := s.Store.Party(c.Request().Context(), c.Param("project"), c.Param("party"))
+	if err != nil {
+		return err
 	}
+	p.Code = ""
+	return s.answer(c, p, "")
+}
+
+// knownTo is the ETag that the caller knows.
+func knownTo(c echo.Context) string {
+	return strings.TrimPrefix(c.Request().Header.Get("If-None-Match"), "W/") // a proxy that compresses makes it weak
+}
+
+// answer answers a party, or that it is as the caller knows it.
+func (s *service) answer(c echo.Context, p *pb.Party, player string) error {
+	if etag(p) == knownTo(c) {
+		c.Response().Header().Set("ETag", etag(p))
+		return c.NoContent(http.StatusNotModified)
+	}
+	return s.respond(c, http.StatusOK, p, player)
 }
 
 // read answers a party. With the ETag that the caller knows in If-None-Match, and 'Prefer: wait', the answer comes when
 // the party has changed.
 func (s *service) read(c echo.Context, id, player string) error {
 	ctx, project := c.Request().Context(), c.Param("project")
-	known := strings.TrimPrefix(c.Request().Header.Get("If-None-Match"), "W/") // a proxy that compresses makes it weak
 	m := &reader{service: s, project: project, id: id, player: player}
 	p, err := m.read(ctx)
-	if wait := web.PreferredWait(c.Request().Header, s.Wait); err == nil && wait > 0 && etag(p) == known {
+	if wait := web.PreferredWait(c.Request().Header, s.Wait); err == nil && wait > 0 && etag(p) == knownTo(c) {
 		var held bool
 		if p, held, err = s.waiters.wait(ctx, project, player, wait, p, m.read); held {
 			c.Response().Header().Set(web.PreferenceApplied, web.AppliedWait(wait))
@@ -154,11 +160,7 @@ func (s *service) read(c echo.Context, id, player string) error {
 	if err != nil {
 		return err
 	}
-	if etag(p) == known {
-		c.Response().Header().Set("ETag", known)
-		return c.NoContent(http.StatusNotModified)
-	}
-	return s.respond(c, http.StatusOK, p, player)
+	return s.answer(c, p, player)
 }
 
 // reader is a member that reads its party. The read is a sign of life.

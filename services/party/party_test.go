@@ -3,6 +3,7 @@ package party_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -195,13 +196,26 @@ func TestPartyIsMadeJoinedAndLeft(t *testing.T) {
 		if status != 200 || seen.players() != "ada bob" || seen.Code != "" || seen.Members[0].Attributes != nil {
 			t.Errorf("a studio sees %d %+v", status, seen)
 		}
-		for _, at := range []string{"GET /none", "GET ", "DELETE /" + p.ID, "GET /" + p.ID + "/events",
-			"PUT /" + p.ID + "/search"} {
+		known := fmt.Sprintf(`"%d"`, seen.Revision)
+		status, _ = w.with(studio, "GET", "/"+p.ID, "", "If-None-Match", known, "Prefer", "wait=20")
+		if status != 304 {
+			t.Errorf("a studio reads what it knows: %d", status)
+		}
+		for at, want := range map[string]int{"GET /none": 404, "GET ": 403, "DELETE /" + p.ID: 403,
+			"GET /" + p.ID + "/events": 403, "PUT /" + p.ID + "/search": 403} {
 			method, path, _ := strings.Cut(at, " ")
-			if status, _ := w.with(studio, method, path, "{}"); status != 403 && (at != "GET /none" || status != 404) {
-				t.Errorf("%s by a studio: %d", at, status)
+			if status, _ := w.with(studio, method, path, "{}"); status != want {
+				t.Errorf("%s by a studio: %d, want %d", at, status, want)
 			}
 		}
+	}
+	// How often it does is limited, as other looks are. Its members are not.
+	status, reads := 0, 0
+	for ; status != 429 && reads < 200; reads++ {
+		status, _ = w.with(issuer.Claims{Kind: auth.Developer, Subject: "ada", Role: "Owner"}, "GET", "/"+p.ID, "")
+	}
+	if status != 429 || reads < 5 {
+		t.Errorf("read %d by a studio: %d", reads, status)
 	}
 	p = w.do("bob", "PUT", "/"+p.ID+"/members/bob", `{"ready":true}`)
 	if !p.Members[1].Ready || len(p.Members[1].Attributes) > 0 {

@@ -23,6 +23,9 @@ const lookTime = 50 * time.Second
 // lookRate is how often all processes look through a project: each time they look at all keys of a server.
 func lookRate() state.Rate { return state.Rate{PerSecond: 0.5, Burst: 10} }
 
+// readRate is how often developers of a project may read parties.
+func readRate() state.Rate { return state.Rate{PerSecond: 5, Burst: 20} }
+
 // What an export has at most, in tickets and in bytes of what is stored of them.
 const (
 	exportedTickets = 1000

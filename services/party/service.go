@@ -115,7 +115,13 @@ func (s *service) routes(e *echo.Echo) {
 			return h(c, player)
 		})
 		if method == echo.GET && path == web.Base+"/parties/:party" {
-			e.GET(path, readers(s.answerStudio(handle)))
+			studio := ratelimit.PerProject(s.Store, "party-looks", readRate())(s.answerStudio)
+			e.GET(path, readers(func(c echo.Context) error {
+				if auth.From(c).Kind == auth.Developer {
+					return studio(c)
+				}
+				return handle(c)
+			}))
 			return
 		}
 		e.Add(method, path, callers(handle))
