@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -109,12 +110,15 @@ func start(t *testing.T, local bool, change ...map[string]any) *httptest.Server 
 		if of, is := answer.(func(url.Values) any); is {
 			answer = of(r.URL.Query())
 		}
+		status, refused := answer.(int)
 		w.Header().Set("Content-Type", "application/json")
 		switch {
 		case r.Header.Get("Authorization") == "Bearer ended":
 			w.WriteHeader(http.StatusUnauthorized)
 		case !ok || answer == nil:
 			w.WriteHeader(http.StatusNotFound)
+		case refused:
+			w.WriteHeader(status)
 		default:
 			_ = json.NewEncoder(w).Encode(answer) // a client that is gone fails the test elsewhere
 		}
@@ -316,6 +320,29 @@ func TestSearchFindsEveryID(t *testing.T) {
 	}
 }
 
+// What a viewer may not see is not there, and one whose token has ended has to log in.
+func TestSearchOfAViewerWithFewRights(t *testing.T) {
+	for refusal, want := range map[int]string{http.StatusForbidden: "", http.StatusUnauthorized: "Unauthorized",
+		http.StatusConflict: "Whether it is a trial is not known"} {
+		s := start(t, true, map[string]any{"/simulations/" + ticketID: refusal})
+		_, _, body := ask(t, http.MethodGet, s.URL+"/console/demo/search?q="+ticketID, nil)
+		if !strings.Contains(body, want) || want == "" && strings.Contains(body, "not known") {
+			t.Errorf("%d: %s", refusal, body)
+		}
+	}
+}
+
+// A page of something without an id asks for one.
+func TestPagesNeedAnID(t *testing.T) {
+	s := start(t, true)
+	for _, page := range []string{"match", "ticket", "game", "party", "player", "trial", "config"} {
+		status, _, body := ask(t, http.MethodGet, s.URL+"/console/demo/"+page+"?id=", nil)
+		if status != http.StatusBadRequest || !strings.Contains(body, "identifier") {
+			t.Errorf("%s: %d", page, status)
+		}
+	}
+}
+
 // Servers are counted by fleet and region; a game counts where its match is, and what is over is no server.
 func TestFleetsCountServers(t *testing.T) {
 	match := func(id, state, fleet string) map[string]any {
@@ -327,21 +354,36 @@ func TestFleetsCountServers(t *testing.T) {
 			return map[string]any{"returning": 4}
 		}
 		asked++
-		return map[string]any{"matches": []any{match("a", "assigned", "eu"), match("b", "assigned", "eu"),
-			match("c", "allocating", "eu"), match("d", "proposed", "us"), match("e", "claimed", "us")}, "next": "1"}
-	}, "v2/backfill": map[string]any{"backfillTickets": []any{map[string]any{"match": "b"},
+		page := strconv.Itoa(asked)
+		return map[string]any{"matches": []any{match("a", "assigned", "eu"), match("b"+page, "assigned", "eu"),
+			match("c"+page, "allocating", "eu"), match("d"+page, "proposed", "us"), match("e"+page, "claimed", "us")},
+			"next": page}
+	}, "v2/backfill": map[string]any{"backfillTickets": []any{map[string]any{"match": "b1"},
 		map[string]any{"match": "z"}}}})
 	_, _, body := ask(t, http.MethodGet, s.URL+"/console/demo/fleets", nil)
-	for _, want := range []string{`region=x">eu</a></td><td>x</td><td class="n">10</td><td class="n">5</td><td class="n">1</td>`,
+	for _, want := range []string{`region=x">eu</a></td><td>x</td><td class="n">6</td><td class="n">5</td><td class="n">1</td>`,
 		`region=x">us</a></td><td>x</td><td class="n">0</td><td class="n">5</td><td class="n">0</td>`,
-		`not known</span></td><td>–</td><td class="n">0</td><td class="n">0</td><td class="n">1</td>`, "<dd>10+</dd>",
-		"<dd>4</dd>"} {
+		`not known</span></td><td>–</td><td class="n">0</td><td class="n">0</td><td class="n">1</td>`, "<dd>6+</dd>",
+		"<dd>4</dd>", "or is behind the first pages"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("it lacks %s", want)
 		}
 	}
 	if asked != 5 {
 		t.Errorf("it read %d pages", asked)
+	}
+}
+
+// Fleets and regions that the list has no place for are counted.
+func TestFleetsCountWhatTheyDoNotList(t *testing.T) {
+	var all []any
+	for i := range 40 {
+		all = append(all, map[string]any{"id": strconv.Itoa(i), "state": "assigned", "fleet": strconv.Itoa(i)})
+	}
+	s := start(t, true, map[string]any{"/matches": map[string]any{"matches": all}, "v2/backfill": map[string]any{}})
+	_, _, body := ask(t, http.MethodGet, s.URL+"/console/demo/fleets", nil)
+	if !strings.Contains(body, "<dd>40</dd>") || !strings.Contains(body, "15 more of the fleets and regions") {
+		t.Error(body)
 	}
 }
 

@@ -20,10 +20,12 @@ type fleets struct {
 	Refusals []refusal
 	Matches  []matchRow
 	Cut      bool
-	// Servers are of each fleet and region, All is their sum, and Some is set if there are more than were counted.
+	// Servers are of each fleet and region, and All is their sum. Some is set if there are more than were counted, and
+	// Hidden is how many fleets and regions were counted that the list does not have.
 	Servers []servers
 	All     servers
 	Some    bool
+	Hidden  int
 	// Running are matches that run, of the chosen state, fleet and region, and Games running games that fill up.
 	States        []choice
 	Fleet, Region string
@@ -157,7 +159,8 @@ func serversOf(ctx context.Context, api *client.Client) (client.MatchPage, error
 	return all, nil
 }
 
-// count adds up servers. A game whose match is not known is on a server that got it otherwise.
+// count adds up servers. A match may move to a later page while they are read. Where a game is, is known if its match is
+// among them: not where a server began it, and not once the match has its result.
 func (f *fleets) count(all client.MatchPage) {
 	rows, where := map[[2]string]*servers{}, map[string][2]string{}
 	add := func(place [2]string, asked, running, filling int) {
@@ -172,6 +175,9 @@ func (f *fleets) count(all client.MatchPage) {
 	}
 	for _, m := range all.Matches {
 		place := [2]string{m.Fleet, m.Region}
+		if _, counted := where[m.ID]; counted {
+			continue
+		}
 		switch where[m.ID] = place; m.State {
 		case "assigned":
 			add(place, 0, 1, 0)
@@ -189,7 +195,7 @@ func (f *fleets) count(all client.MatchPage) {
 		return cmp.Or(cmp.Compare(b.Running, a.Running), cmp.Compare(a.Fleet, b.Fleet), cmp.Compare(a.Region, b.Region))
 	})
 	f.Servers, f.Games = f.Servers[:min(len(f.Servers), maxMatches)], f.Games[:min(len(f.Games), maxMatches)]
-	f.Some = f.Some || all.Next != "" || len(rows) > maxMatches
+	f.Some, f.Hidden = f.Some || all.Next != "", len(rows)-len(f.Servers)
 }
 
 // game is a running game that fills up, or did.
@@ -218,7 +224,11 @@ func (v *view) game(ctx context.Context, id string) (*game, error) {
 }
 
 func loadGame(ctx context.Context, v *view) (any, error) {
-	g, err := v.game(ctx, v.QueryParam("id"))
+	id, err := v.id()
+	if err != nil {
+		return nil, err
+	}
+	g, err := v.game(ctx, id)
 	if err == nil && g.Ticket == nil && len(g.Events) == 0 {
 		err = viewerError("There is no such game, or it has ended and its events are not kept any more.")
 	}

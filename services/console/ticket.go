@@ -38,7 +38,10 @@ func loadSearch(ctx context.Context, v *view) (any, error) {
 	}
 	add := func(kind, name, href string) { s.Results = append(s.Results, result{kind, name, href}) }
 	if made, is := createdAt(s.Query); is {
-		s.Results = v.identified(ctx, s.Query, made)
+		var err error
+		if s.Results, err = v.identified(ctx, s.Query, made); err != nil {
+			return nil, err
+		}
 	}
 	configs, err := v.configs(ctx)
 	if err != nil {
@@ -77,8 +80,8 @@ func loadSearch(ctx context.Context, v *view) (any, error) {
 	return s, nil
 }
 
-// identified finds what the service gave an id.
-func (v *view) identified(ctx context.Context, id string, made time.Time) (all []result) {
+// identified finds what the service gave an id, and the viewer may see. Errors: those of a viewer without a login.
+func (v *view) identified(ctx context.Context, id string, made time.Time) (all []result, err error) {
 	for _, one := range []struct {
 		kind string
 		find func() (found bool, err error)
@@ -95,14 +98,17 @@ func (v *view) identified(ctx context.Context, id string, made time.Time) (all [
 		{"trial", func() (bool, error) { _, err := v.API.GetSimulation(ctx, id); return true, err }},
 		{"party", func() (bool, error) { _, err := v.API.GetParty(ctx, id, ""); return true, err }},
 	} {
-		switch found, err := one.find(); {
+		found, err := one.find()
+		switch status := client.Status(err); {
+		case status == http.StatusUnauthorized:
+			return nil, err
 		case err == nil && found:
 			all = append(all, result{one.kind, id, v.link(one.kind, "id", id)})
-		case err != nil && client.Status(err) != http.StatusNotFound:
+		case err != nil && status != http.StatusNotFound && status != http.StatusForbidden:
 			v.Problems = append(v.Problems, "Whether it is a "+one.kind+" is not known: "+reasonOf(err))
 		}
 	}
-	return all
+	return all, nil
 }
 
 // player is what is known of a player.
@@ -138,10 +144,20 @@ func (v *view) player(ctx context.Context, id string) (*player, error) {
 }
 
 func loadParty(ctx context.Context, v *view) (any, error) {
-	return v.API.GetParty(ctx, v.QueryParam("id"), "")
+	id, err := v.id()
+	if err != nil {
+		return nil, err
+	}
+	return v.API.GetParty(ctx, id, "")
 }
 
-func loadPlayer(ctx context.Context, v *view) (any, error) { return v.player(ctx, v.QueryParam("id")) }
+func loadPlayer(ctx context.Context, v *view) (any, error) {
+	id, err := v.id()
+	if err != nil {
+		return nil, err
+	}
+	return v.player(ctx, id)
+}
 
 // ticket is what is known of a ticket.
 type ticket struct {

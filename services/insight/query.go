@@ -86,14 +86,12 @@ func (s *service) query(c echo.Context, follow bool) (*query, error) {
 
 // readArrivals reads what a query asks for of created tickets. Errors: Forbidden for a role that sees no properties.
 func (s *service) readArrivals(c echo.Context, q *query, values url.Values) error {
-	for name, to := range map[string]*bool{"arrivals": &q.arrivals, "properties": &q.properties} {
-		switch values.Get(name) {
-		case "", "false":
-		case "true":
-			*to = true
-		default:
-			return problem.New(problem.Invalid, "query parameter %s: true or false is expected", problem.Word(name))
-		}
+	var err error
+	if q.arrivals, err = web.Flag(values, "arrivals"); err != nil {
+		return err
+	}
+	if q.properties, err = web.Flag(values, "properties"); err != nil {
+		return err
 	}
 	switch {
 	case !q.properties:

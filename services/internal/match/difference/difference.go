@@ -31,7 +31,8 @@ const (
 )
 
 // Of returns what differs between two configs, either of which may be nil, in the order of the paths. A mask stands for
-// the key of hosting before. A secret is new where a change is asked for; otherwise it may be the masked one.
+// the key of hosting before. If change is set, after is what is to be stored: a secret that is no mask is a new one.
+// Otherwise it may be the masked one.
 func Of(before, after json.RawMessage, change bool) ([]Value, error) {
 	old, err := valuesOf(before)
 	if err != nil {
@@ -92,9 +93,12 @@ func flatten(values map[string]configValue, key, path string, value any) {
 		}
 		flatten(values, key+folded, path+name, element)
 	}
+	settings := strings.HasPrefix(key, "matchmaking.config.")
 	switch v := value.(type) {
-	case nil: // null means that it is not given
-		return
+	case nil: // it means that it is not given, but for functions
+		if !settings {
+			return
+		}
 	case map[string]any:
 		for name, element := range v {
 			shown := name
@@ -103,7 +107,7 @@ func flatten(values map[string]configValue, key, path string, value any) {
 			}
 			folded := shown
 			// Names of pools, and names inside of settings, differ by case.
-			if key != "pools" && key != "matchmaking.config" && !strings.HasPrefix(key, "matchmaking.config.") {
+			if key != "pools" && key != "matchmaking.config" && !settings {
 				folded = strings.ToLower(shown)
 			}
 			below(shown, folded, element)
