@@ -70,8 +70,8 @@ func loadConfig(ctx context.Context, v *view) (any, error) {
 		}
 		return p, err
 	}
-	if _, err := v.id(); err != nil {
-		return nil, err
+	if p.ID == "" {
+		return nil, noID
 	}
 	changes, err := v.API.ConfigHistory(ctx, p.ID)
 	if err != nil {

@@ -245,14 +245,6 @@ func (s *service) connect(one session) (*client.Client, error) {
 		Retry: client.Retry{Attempts: 1, Reconnects: 1, MaxWait: time.Second}})
 }
 
-// id is the identifier that the address has to name.
-func (v *view) id() (string, error) {
-	if v.QueryParam("id") == "" {
-		return "", viewerError("id: an identifier is expected in the address.")
-	}
-	return v.QueryParam("id"), nil
-}
-
 // link is the address of a page of the viewer's project.
 func (v *view) link(page string, values ...string) string { return address(v.Project, page, values...) }
 

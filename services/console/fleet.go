@@ -223,11 +223,7 @@ func (v *view) game(ctx context.Context, id string) (*game, error) {
 	return g, v.note("What happened", err)
 }
 
-func loadGame(ctx context.Context, v *view) (any, error) {
-	id, err := v.id()
-	if err != nil {
-		return nil, err
-	}
+func loadGame(ctx context.Context, v *view, id string) (any, error) {
 	g, err := v.game(ctx, id)
 	if err == nil && g.Ticket == nil && len(g.Events) == 0 {
 		err = viewerError("There is no such game, or it has ended and its events are not kept any more.")

@@ -21,20 +21,34 @@ func pages() map[string]page {
 		"now":       {title: "Now", section: "now", live: true, load: loadNow},
 		"queue":     {title: "Queue", section: "now", live: true, load: loadQueue, actions: queueActions()},
 		"search":    {title: "Search", load: loadSearch},
-		"player":    {title: "Player", load: loadPlayer},
-		"ticket":    {title: "Ticket", load: loadTicket},
-		"capture":   {title: "Capture", load: loadCapture},
-		"party":     {title: "Party", load: loadParty},
-		"game":      {title: "Game", section: "fleets", load: loadGame},
-		"match":     {title: "Match", section: "fleets", load: loadMatch},
+		"player":    {title: "Player", load: of(loadPlayer)},
+		"ticket":    {title: "Ticket", load: of(loadTicket)},
+		"capture":   {title: "Capture", load: of(loadCapture)},
+		"party":     {title: "Party", load: of(loadParty)},
+		"game":      {title: "Game", section: "fleets", load: of(loadGame)},
+		"match":     {title: "Match", section: "fleets", load: of(loadMatch)},
 		"configs":   {title: "Configs", section: "configs", load: loadConfigs},
 		"config":    {title: "Config", section: "configs", load: loadConfig, actions: configActions()},
-		"trial":     {title: "Trial", section: "configs", live: true, load: loadTrial},
+		"trial":     {title: "Trial", section: "configs", live: true, load: of(loadTrial)},
 		"functions": {title: "Functions", section: "functions", live: true, load: loadFunctions},
 		"function":  {title: "Function", section: "functions", live: true, load: loadFunction, actions: functionActions()},
 		"fleets":    {title: "Fleets", section: "fleets", live: true, load: loadFleets},
 		"quality":   {title: "Quality", section: "quality", load: loadQuality},
 		"audit":     {title: "Audit", section: "audit", load: loadAudit},
+	}
+}
+
+// noID refuses an address of something without its id.
+const noID = viewerError("id: an identifier is expected in the address.")
+
+// of loads what has an id.
+func of(load func(ctx context.Context, v *view, id string) (any, error)) func(context.Context, *view) (any, error) {
+	return func(ctx context.Context, v *view) (any, error) {
+		id := v.QueryParam("id")
+		if id == "" {
+			return nil, noID
+		}
+		return load(ctx, v, id)
 	}
 }
 

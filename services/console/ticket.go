@@ -143,21 +143,9 @@ func (v *view) player(ctx context.Context, id string) (*player, error) {
 	return p, v.note("Events", err)
 }
 
-func loadParty(ctx context.Context, v *view) (any, error) {
-	id, err := v.id()
-	if err != nil {
-		return nil, err
-	}
-	return v.API.GetParty(ctx, id, "")
-}
+func loadParty(ctx context.Context, v *view, id string) (any, error) { return v.API.GetParty(ctx, id, "") }
 
-func loadPlayer(ctx context.Context, v *view) (any, error) {
-	id, err := v.id()
-	if err != nil {
-		return nil, err
-	}
-	return v.player(ctx, id)
-}
+func loadPlayer(ctx context.Context, v *view, id string) (any, error) { return v.player(ctx, id) }
 
 // ticket is what is known of a ticket.
 type ticket struct {
@@ -171,8 +159,8 @@ type ticket struct {
 // Waits reports whether the ticket waits, as far as is known.
 func (t *ticket) Waits() bool { return t.Explanation != nil && t.Explanation.State == "waiting" }
 
-func loadTicket(ctx context.Context, v *view) (any, error) {
-	t := &ticket{ID: v.QueryParam("id")}
+func loadTicket(ctx context.Context, v *view, id string) (any, error) {
+	t := &ticket{ID: id}
 	made, is := createdAt(t.ID)
 	if !is {
 		return nil, viewerError("No ticket has an identifier like this.")
@@ -193,11 +181,7 @@ func loadTicket(ctx context.Context, v *view) (any, error) {
 }
 
 // loadCapture answers a file with a run that gets a ticket.
-func loadCapture(ctx context.Context, v *view) (any, error) {
-	id, err := v.id()
-	if err != nil {
-		return nil, err
-	}
+func loadCapture(ctx context.Context, v *view, id string) (any, error) {
 	file, err := v.API.CaptureRun(ctx, id, v.QueryParam("config"))
 	if err != nil {
 		return nil, err
@@ -212,15 +196,12 @@ type match struct {
 	Events []client.Event
 }
 
-func loadMatch(ctx context.Context, v *view) (any, error) {
-	m := &match{}
-	id, err := v.id()
+func loadMatch(ctx context.Context, v *view, id string) (any, error) {
+	one, err := v.API.GetMatch(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	if m.Match, err = v.API.GetMatch(ctx, id); err != nil {
-		return nil, err
-	}
+	m := &match{Match: one}
 	m.Events, err = v.events(ctx, client.EventQuery{Match: m.ID, Since: m.Created.Add(-time.Second)})
 	return m, v.note("What happened", err)
 }

@@ -71,11 +71,7 @@ type trialPage struct {
 	Diff             []difference.Value
 }
 
-func loadTrial(ctx context.Context, v *view) (any, error) {
-	id, err := v.id()
-	if err != nil {
-		return nil, err
-	}
+func loadTrial(ctx context.Context, v *view, id string) (any, error) {
 	t, err := trialOf(ctx, v, id)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"slices"
@@ -86,11 +87,10 @@ func (s *service) query(c echo.Context, follow bool) (*query, error) {
 
 // readArrivals reads what a query asks for of created tickets. Errors: Forbidden for a role that sees no properties.
 func (s *service) readArrivals(c echo.Context, q *query, values url.Values) error {
-	var err error
-	if q.arrivals, err = web.Flag(values, "arrivals"); err != nil {
-		return err
-	}
-	if q.properties, err = web.Flag(values, "properties"); err != nil {
+	var err, other error
+	q.arrivals, err = web.Flag(values, "arrivals")
+	q.properties, other = web.Flag(values, "properties")
+	if err = cmp.Or(err, other); err != nil {
 		return err
 	}
 	switch {

@@ -42,19 +42,15 @@ func (s *service) create(c echo.Context, player string) error {
 	p := &pb.Party{
 		Id: state.NewID(now), Created: now.UnixMilli(), Leader: player, Members: []*pb.Member{leader}, Size: int32(size),
 	}
-	for {
+	for err = state.ErrCodeTaken; errors.Is(err, state.ErrCodeTaken); {
 		p.Code = newCode()
-		err := s.Store.CreateParty(ctx, project, p, s.Settings.limits())
-		if errors.Is(err, state.ErrCodeTaken) {
-			continue
-		}
-		if problem.KindOf(err) == problem.Conflict {
-			return s.alreadyIn(ctx, project, player)
-		}
-		if err != nil {
-			return err
-		}
-		break
+		err = s.Store.CreateParty(ctx, project, p, s.Settings.limits())
+	}
+	if problem.KindOf(err) == problem.Conflict {
+		return s.alreadyIn(ctx, project, player)
+	}
+	if err != nil {
+		return err
 	}
 	s.sweeper.add(project)
 	c.Response().Header().Set(echo.HeaderLocation, "parties/"+p.GetId())

@@ -1634,7 +1634,7 @@ namespace Matchmaking.Api
     ///
     /// With its ETag in `If-None-Match` and `Prefer: wait`, the answer comes when the party has changed, or is 304. Each
     /// request of a member says that it is there: a member that is silent for long leaves. Developers read it without
-    /// its code.</summary>
+    /// its code, and never wait: the answer, or 304, comes at once.</summary>
     public static Request<Party> GetParty(string partyId, string ifNoneMatch = null, string prefer = null, string onBehalfOf = null)
     {
       var r = new Request<Party>("GET", "v1/parties/" + AnyRequest.Segment(partyId), true, Api.Party.Read);

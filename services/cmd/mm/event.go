@@ -21,7 +21,7 @@ type eventLog struct {
 	Player   string        `completion-predictor:"player" help:"Only what happened to the tickets of this player, in a project that lists tickets."`
 	Match    string        `completion-predictor:"match" help:"Only what happened to this match."`
 	Config   string        `completion-predictor:"config" help:"Only what happened to matches of this config."`
-	Backfill string        `completion-predictor:"backfill" help:"Only what happened to matches that go to the game of this backfill ticket."`
+	Backfill string        `completion-predictor:"backfill" help:"Only what happened to matches that go to the game of this backfill ticket, and that one was made with it."`
 	Kind     []string      `completion-predictor:"kind" help:"Only events of these kinds, such as failed; may be repeated."`
 	Since    time.Duration `default:"30m" help:"How far back." bounds:">0"`
 	Follow   bool          `short:"f" help:"Continue with new events, until Ctrl-C."`

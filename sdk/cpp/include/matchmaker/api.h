@@ -987,7 +987,7 @@ struct GetPartyOptions {
  *
  * With its ETag in `If-None-Match` and `Prefer: wait`, the answer comes when the party has changed, or is 304. Each
  * request of a member says that it is there: a member that is silent for long leaves. Developers read it without its
- * code.
+ * code, and never wait: the answer, or 304, comes at once.
  */
 Request<Party> getParty(const std::string& partyId, const GetPartyOptions& o = {});
 
