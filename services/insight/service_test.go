@@ -193,8 +193,9 @@ func TestPagesHaveTheEventsThatAreAskedFor(t *testing.T) {
 	w.publish(t, "demo", of(created, "", "", "a"), of(created, "", "", "b"))
 	w.publish(t, "other", of(created, "", "", "x"))
 	joins := of(claimed, "n", "two", "c")
-	joins.Backfill = "g"
-	w.publish(t, "demo", of(claimed, "m", "one", "a", "b"), of(assigned, "m", "one", "a"), joins)
+	begins := of(claimed, "m", "one", "a", "b")
+	joins.Backfill, begins.Backfill = "g", "g"
+	w.publish(t, "demo", begins, of(assigned, "m", "one", "a"), joins)
 	all := []string{"created a", "created b", "claimed a,b", "assigned a", "claimed c"}
 	words, p := w.events(t, "")
 	expect(t, "all", words, all...)
@@ -203,7 +204,7 @@ func TestPagesHaveTheEventsThatAreAskedFor(t *testing.T) {
 	}
 	for query, want := range map[string][]string{
 		"ticket=a": {"created a", "claimed a,b", "assigned a"}, "match=m": {"claimed a,b", "assigned a"},
-		"config=two": {"claimed c"}, "backfill=g": {"claimed c"}, "backfill=x": nil,
+		"config=two": {"claimed c"}, "backfill=g": {"claimed a,b", "claimed c"}, "backfill=x": nil,
 		"kind=created,assigned": {"created a", "created b", "assigned a"},
 		"ticket=b&kind=claimed": {"claimed a,b"}, "ticket=x": nil,
 		"since=" + time.Now().Add(time.Hour).UTC().Format(time.RFC3339): nil,
