@@ -159,8 +159,8 @@ func serversOf(ctx context.Context, api *client.Client) (client.MatchPage, error
 	return all, nil
 }
 
-// count adds up servers. A match may move to a later page while they are read. Where a game is, is known if its match is
-// among them: not where a server began it, and not once the match has its result.
+// count adds up servers. A match may move to a later page while they are read. A game has the place of its match if it
+// is among them: not if a server began it, nor once the match has its result.
 func (f *fleets) count(all client.MatchPage) {
 	rows, where := map[[2]string]*servers{}, map[string][2]string{}
 	add := func(place [2]string, asked, running, filling int) {

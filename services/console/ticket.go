@@ -143,7 +143,9 @@ func (v *view) player(ctx context.Context, id string) (*player, error) {
 	return p, v.note("Events", err)
 }
 
-func loadParty(ctx context.Context, v *view, id string) (any, error) { return v.API.GetParty(ctx, id, "") }
+func loadParty(ctx context.Context, v *view, id string) (any, error) {
+	return v.API.GetParty(ctx, id, "")
+}
 
 func loadPlayer(ctx context.Context, v *view, id string) (any, error) { return v.player(ctx, id) }
 

@@ -265,11 +265,7 @@ func (s *service) update(c echo.Context, player string) error {
 		if err != nil {
 			return nil, err
 		}
-		for i, m := range p.GetMembers() {
-			if m.GetPlayer() == player {
-				p.Members[i] = one
-			}
-		}
+		p.Members[slices.Index(p.GetMembers(), had)] = one
 		return p, nil
 	})
 }
