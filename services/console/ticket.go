@@ -80,7 +80,7 @@ func loadSearch(ctx context.Context, v *view) (any, error) {
 	return s, nil
 }
 
-// identified finds what the service gave an id, and the viewer may see. Errors: those of a viewer without a login.
+// identified finds what the service gave an id, and the viewer may see. The error is a login that has ended.
 func (v *view) identified(ctx context.Context, id string, made time.Time) (all []result, err error) {
 	for _, one := range []struct {
 		kind string
