@@ -10,9 +10,9 @@ import (
 
 // EventQuery selects events. Its zero value selects all.
 type EventQuery struct {
-	// Ticket, Match, Config and Backfill are identifiers; the last selects matches that go to its game, and the first event
-	// of the match that it was made with. Player selects the tickets of a player that the service lists now: in a project
-	// that lists none, the status is 409.
+	// Ticket, Match, Config and Backfill are identifiers; the last selects matches that go to its game, and the first
+	// event of the match that it was made with. Player selects the tickets of a player that the service lists now: in a
+	// project that lists none, the status is 409.
 	Ticket, Player, Match, Config, Backfill string
 	// Kinds are the kinds of events.
 	Kinds []string
