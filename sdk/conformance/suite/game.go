@@ -329,8 +329,8 @@ func (g *game) within(calls []*call, n int, most time.Duration) {
 		return
 	}
 	wait := calls[n].Began.Sub(calls[n-1].Began)
-	g.check(wait <= g.real(most), "%s %d came %.1f s after the one before, %.1f s at most are expected", calls[n].Kind, n+1,
-		wait.Seconds()/g.row.scale(), most.Seconds())
+	g.check(wait <= g.real(most), "%s %d came %.1f s after the one before, %.1f s at most are expected",
+		calls[n].Kind, n+1, wait.Seconds()/g.row.scale(), most.Seconds())
 }
 
 // kill ends the driver as a crash does.

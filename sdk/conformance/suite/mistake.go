@@ -86,8 +86,8 @@ var mistakes = map[string]mistake{
 	"a stream is to be opened again in years: within two minutes":      late(http.MethodGet),
 	"an answer that comes drop by drop is given up after five minutes": late(http.MethodPost),
 	"a header without end is not read on":                              asks(http.MethodPost, tookAll),
-	"200 and no stream, drop by drop: given up after five minutes":     late(http.MethodGet),
-	"503 and no stream, drop by drop: given up after five minutes":     late(http.MethodGet),
+	"200 and no stream, drop by drop: given up within five minutes":    late(http.MethodGet),
+	"503 and no stream, drop by drop: given up within five minutes":    late(http.MethodGet),
 	"an answer of 700,000 members: refused where values are counted, else taken": {event: func(e event) []event {
 		if e.kind() == "error" || e.kind() == "matched" {
 			return []event{{"event": "error", "code": "busy"}}

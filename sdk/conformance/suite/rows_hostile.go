@@ -125,7 +125,7 @@ func hostile() []Row {
 			}},
 	}
 	for _, status := range []int{http.StatusOK, http.StatusServiceUnavailable} {
-		rows = append(rows, Row{Name: fmt.Sprintf("%d and no stream, drop by drop: given up after five minutes", status),
+		rows = append(rows, Row{Name: fmt.Sprintf("%d and no stream, drop by drop: given up within five minutes", status),
 			Needs: "player", Scale: 0.05, Lasts: 5 * time.Minute, play: func(ctx context.Context, g *game) {
 				g.service.on("events", g.service.drips(status))
 				g.search(ctx)

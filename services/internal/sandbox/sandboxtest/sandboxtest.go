@@ -17,8 +17,8 @@ func Build(dir string) (string, error) {
 	return file, Program(file, "matchmaker.dev/services/internal/sandbox/sandboxtest/child")
 }
 
-// Program builds a program, a package as the go command names it here, into a file. The go command's run would leave out
-// the names of functions, which stacks have.
+// Program builds a program, a package as the go command names it here, into a file. The go command's run would leave
+// out the names of functions, which stacks have.
 func Program(file, name string) error {
 	return build(file, exec.Command("go", "run", "-ldflags=-s=false"), name)
 }
