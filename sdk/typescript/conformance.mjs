@@ -51,7 +51,7 @@ function start({ url, project, storage, scale = 1, clock = 0, epoch = Date.now()
   }
   if (storage) options.storage = storageIn(storage)
   matchmaker = new Matchmaker(options)
-  say('ready', { language: 'typescript', can: ['player', 'party', 'measure', 'heads'] })
+  say('ready', { language: 'typescript', can: ['player', 'party', 'measure', 'heads', 'redirects'] })
 }
 
 const sayError = ({ code, playerMessage }) => say('error', { code, player: playerMessage })

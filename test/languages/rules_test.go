@@ -6,9 +6,9 @@ import (
 )
 
 // Runs that get all tickets anew free what those before left before they begin: an instance does not grow from run to
-// run. Without that these runs take a quarter more memory, and then a third.
+// run. Without that these runs take a quarter more memory, and then a third. The first takes 53 MB.
 func TestRulesFreesWhatEarlierRunsLeft(t *testing.T) {
-	const now, tickets = 1_900_000_000_000, 70_000
+	const now, tickets, limit = 1_900_000_000_000, 70_000, 64 << 20
 	crowd := worlds[0]
 	request := asked(t, crowd.settings, now, crowd.tickets(rand.New(rand.NewPCG(1, 2)), tickets), nil)
 	i := startWithin(t, rules(t), slow)
@@ -21,7 +21,7 @@ func TestRulesFreesWhatEarlierRunsLeft(t *testing.T) {
 		if n == 0 {
 			first = stats.Memory
 		}
-		if most := first + first/8; stats.Memory > most {
+		if most := min(first+first/8, limit); stats.Memory > most {
 			t.Errorf("run %d: the instance has %d bytes of memory, want at most %d", n+1, stats.Memory, most)
 		}
 	}

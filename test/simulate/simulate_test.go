@@ -21,8 +21,8 @@ import (
 )
 
 var (
-	faults = flag.Int("faults", 0, "how many faults there are in all worlds together; when 0, 10,000, or a fifth of "+
-		"them with -short or the race detector")
+	faults = flag.Int("faults", 0, "how many faults there are in all simulated worlds together; when 0, 10,000, or "+
+		"1,500 with -short or the race detector")
 	logs   = flag.String("logs", "", "file for what the services of the last world log")
 	record = flag.String("record", "", "file for what the gate of the last world let go, one step a line; one beside the "+
 		"world's journal when empty")
@@ -38,7 +38,7 @@ func short() bool {
 	return testing.Short() || ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
-// worlds is how many there are. With -short one of them is on a real Redis alone.
+// worlds is how many are simulated. With -short a fifth of all are played, one of them on a real Redis alone.
 func worlds() int {
 	n := cmp.Or(*faults, 10_000)
 	if *faults == 0 && short() {
@@ -96,12 +96,11 @@ func folder(t *testing.T) string {
 	return dir
 }
 
-// seeds are the seeds of n worlds: given ones, or fixed ones and a new one. 3 is the first that is lossy; the world on
-// a real Redis has 1.
-func seeds(n int) []uint64 {
+// seeds are the seeds of n worlds: given ones, or fixed ones from the first and a new one.
+func seeds(first uint64, n int) []uint64 {
 	all := make([]uint64, n)
 	for i := range all {
-		all[i] = cmp.Or(*seed, 2) + uint64(i)
+		all[i] = cmp.Or(*seed, first) + uint64(i)
 	}
 	if *seed == 0 {
 		all[n-1] = rand.Uint64N(1_000_000)
@@ -133,7 +132,7 @@ func TestPromisesAreKept(t *testing.T) {
 	var sums checker.Sums
 	counts, order := map[string]*checker.Count{}, []string(nil)
 	began := time.Now()
-	for _, s := range seeds(worlds()) {
+	for _, s := range seeds(2, worlds()) { // 1 is on a real Redis alone, 3 the first that is lossy
 		t.Run(fmt.Sprint("seed=", s), func(t *testing.T) {
 			out := live(t, Options{Seed: s, Faults: perWorld, Lossy: s%4 == 3})
 			r := check(t, out)
@@ -160,7 +159,7 @@ func TestPromisesAreKept(t *testing.T) {
 	t.Logf("%v in %v", sums, time.Since(began).Round(time.Second))
 }
 
-// The same worlds keep the promises on a real Redis.
+// The first worlds keep the promises on a real Redis.
 func TestPromisesAreKeptOnARealRedis(t *testing.T) {
 	redis, err := embedded.StartRedis(t.Context(), embedded.RedisOptions{
 		Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler),

@@ -168,7 +168,7 @@ func (d *driver) begin(c command) (err error) {
 	if d.client, err = client.New(o); err != nil {
 		return err
 	}
-	can := []string{"player", "party", "server", "seats", "measure", "heads"}
+	can := []string{"player", "party", "server", "seats", "measure", "heads", "redirects"}
 	d.emit(event{"event": "ready", "language": "Go", "can": can})
 	return nil
 }

@@ -43,6 +43,7 @@ type game struct {
 
 	mu     sync.Mutex
 	err    error
+	can    []any
 	lacks  bool // the SDK cannot do what the row needs
 	asked  int  // tokens
 	events []event
@@ -120,8 +121,8 @@ func (g *game) start(ctx context.Context) {
 		"scale", g.row.scale(), "epoch", g.epoch.UnixMilli(), "clock", g.clock.Milliseconds(), "match", "m1",
 		"backfill", "", "connection", "203.0.113.7:7777")
 	ready := g.expect("ready")
-	can, _ := ready["can"].([]any)
-	if !g.failed() && !slices.Contains(can, any(g.row.Needs)) {
+	g.can, _ = ready["can"].([]any)
+	if !g.failed() && !slices.Contains(g.can, any(g.row.Needs)) {
 		g.mu.Lock()
 		g.lacks = true
 		g.mu.Unlock()
@@ -190,20 +191,21 @@ func (g *game) do(what string, members ...any) {
 // ends are the events after which a search, or what else was asked for, is over.
 var ends = []string{"matched", "failed", "cancelled", "error", "idle", "left", "unsupported"}
 
-// expect waits for the next event of a kind. Another end is a failure.
-func (g *game) expect(kind string) (found event) {
-	g.until("the event "+kind, func() bool {
+// expect waits for the next event of one of some kinds. Another end is a failure.
+func (g *game) expect(kinds ...string) (found event) {
+	what := strings.Join(kinds, " or ")
+	g.until("the event "+what, func() bool {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		for ; g.seen < len(g.events); g.seen++ {
 			e := g.events[g.seen]
-			if e.kind() == kind {
+			if slices.Contains(kinds, e.kind()) {
 				found = e
 				g.seen++
 				return true
 			}
 			if slices.Contains(ends, e.kind()) && g.err == nil {
-				g.err = fmt.Errorf("the event %v came, and not %s", e, kind)
+				g.err = fmt.Errorf("the event %v came, and not %s", e, what)
 			}
 		}
 		return false
@@ -230,7 +232,7 @@ func (g *game) count(kind string) (n int) {
 
 // until waits for a condition.
 func (g *game) until(what string, holds func() bool) {
-	deadline, look := time.NewTimer(g.o.Patience), time.NewTicker(2*time.Millisecond)
+	deadline, look := time.NewTimer(g.o.Patience+g.real(g.row.Lasts)), time.NewTicker(2*time.Millisecond)
 	defer deadline.Stop()
 	defer look.Stop()
 	for !g.failed() && !holds() {
@@ -319,6 +321,16 @@ func (g *game) waited(calls []*call, n int, least time.Duration) {
 	wait := calls[n].Began.Sub(calls[n-1].Began)
 	g.check(wait >= g.real(least)-early, "%s %d came %.1f s after the one before, %.1f s at least are expected",
 		calls[n].Kind, n+1, wait.Seconds()/g.row.scale(), least.Seconds())
+}
+
+// within checks that the n-th call came within some time from when the one before came.
+func (g *game) within(calls []*call, n int, most time.Duration) {
+	if g.failed() {
+		return
+	}
+	wait := calls[n].Began.Sub(calls[n-1].Began)
+	g.check(wait <= g.real(most), "%s %d came %.1f s after the one before, %.1f s at most are expected",
+		calls[n].Kind, n+1, wait.Seconds()/g.row.scale(), most.Seconds())
 }
 
 // kill ends the driver as a crash does.

@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"net/http"
 	"net/url"
+	"sync/atomic"
+	"time"
 )
 
 // mistake makes a driver wrong from without, in any language: lines and requests are changed on their way.
@@ -78,24 +80,38 @@ var mistakes = map[string]mistake{
 	"a page with 502: repeated, then busy":                             says("error", "code", "unexpected"),
 	"a page with 502 once":                                             replaces(502, 500),
 	"a page with 200":                                                  says("error", "player", "<html>secret"),
+	"a redirect is not followed":                                       replaces(307, 503),
 	"a redirect: an error, and no token for another host":              replaces(301, 503),
 	"Retry-After is years: busy, at once":                              says("error", "code", "offline"),
-	"a stream is to be opened again in years: within two minutes":      patient,
-	"an answer that comes drop by drop is given up after five minutes": patient,
-	"a header without end is not read on":                              hears("search", "resume"),
-	"an answer of a million members, and no id":                        says("error", "code", "busy"),
-	"a token that no header can have: an error, and no request":        {command: goodToken},
+	"a stream is to be opened again in years: within two minutes":      late(http.MethodGet),
+	"an answer that comes drop by drop is given up after five minutes": late(http.MethodPost),
+	"a header without end is not read on":                              asks(http.MethodPost, tookAll),
+	"200 and no stream, drop by drop: given up within five minutes":    late(http.MethodGet),
+	"503 and no stream, drop by drop: given up within five minutes":    late(http.MethodGet),
+	"an answer of 700,000 members: refused where values are counted, else taken": {event: func(e event) []event {
+		if e.kind() == "error" || e.kind() == "matched" {
+			return []event{{"event": "error", "code": "busy"}}
+		}
+		return []event{e}
+	}},
+	"a ticket's id of half a character, or 70,000: an end, and the next search": says("matched", "event", "error"),
+	"a token that no header can have: an error, and no request":                 {command: goodToken},
 	"an event's id that no header can have is left out": asks(http.MethodGet,
 		func(c *call) { c.Header.Del("Last-Event-ID") }),
-	"a beacon's answer without end is not read on":         ofRegion(func(r map[string]any) { r["rtt"] = 1.0 }),
-	"regions that are nowhere, and more than 64: left out": ofRegion(func(r map[string]any) { r["rtt"] = 1.0 }),
-	"a body without end is not read on":                    says("error", "code", "busy"),
-	"an event without end is not read on":                  hears("search", "resume"),
-	"Bad Request: invalid, at once":                        replaces(400, 503),
-	"Forbidden: forbidden, at once":                        replaces(403, 503),
-	"Conflict: conflict, at once":                          replaces(409, 503),
-	"Request Entity Too Large: invalid, at once":           replaces(413, 503),
-	"Unprocessable Entity: invalid, at once":               replaces(422, 409),
+	"a beacon's answer without end is not read on": ofRegion(func(r map[string]any) { r["rtt"] = 1.0 }),
+	"regions that are nowhere, and more than 64: left out": edits("latencies", func(e event) {
+		e["regions"] = append(listOf(e), map[string]any{"region": "x"})
+	}),
+	"regions of other shapes: an error or none of them, and then those that are": ofRegion(func(r map[string]any) {
+		r["rtt"] = 0.001
+	}),
+	"a body without end is not read on":          asks(http.MethodPost, tookAll),
+	"an event without end is not read on":        asks(http.MethodGet, tookAll),
+	"Bad Request: invalid, at once":              replaces(400, 503),
+	"Forbidden: forbidden, at once":              replaces(403, 503),
+	"Conflict: conflict, at once":                replaces(409, 503),
+	"Request Entity Too Large: invalid, at once": replaces(413, 503),
+	"Unprocessable Entity: invalid, at once":     replaces(422, 409),
 
 	"a party by code, ready, and its match":   edits("party", func(e event) { e["members"] = nil }),
 	"a code that there is not":                replaces(404, 409),
@@ -187,8 +203,7 @@ func says(kind, member string, value any) mistake {
 // ofRegion changes what is said of each region.
 func ofRegion(change func(map[string]any)) mistake {
 	return edits("latencies", func(e event) {
-		list, _ := e["regions"].([]any)
-		for _, one := range list {
+		for _, one := range listOf(e) {
 			if of, ok := one.(map[string]any); ok {
 				change(of)
 			}
@@ -218,6 +233,15 @@ func asks(method string, change func(*call)) mistake {
 }
 
 func otherKeys(c *call) { c.Header.Set("Idempotency-Key", `"`+rand.Text()+`"`) }
+
+// late is a driver whose requests of a method come a minute later each.
+func late(method string) mistake {
+	var n atomic.Int64
+	return asks(method, func(c *call) { c.Began = c.Began.Add(time.Duration(n.Add(1)) * time.Minute) })
+}
+
+// tookAll has taken what is more than any answer.
+func tookAll(c *call) { c.Sent = 24 << 20 }
 
 // plainly asks for the ticket, and nothing besides.
 func plainly(c *call) { c.URL.RawQuery = url.Values{"id": {c.URL.Query().Get("id")}}.Encode() }

@@ -19,6 +19,8 @@ type Row struct {
 	Needs string
 	// Scale is how long a second of the service is; 0 is a twentieth of one.
 	Scale float64
+	// Lasts is a time of the service that the row waits for; a wait may take it beside the patience.
+	Lasts time.Duration
 	play  func(ctx context.Context, g *game)
 }
 

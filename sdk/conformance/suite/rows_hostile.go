@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -50,21 +51,22 @@ func hostile() []Row {
 			g.check(len(g.service.of("create")) == i+1, "it was repeated")
 		}
 	}
-	return []Row{
+	rows := []Row{
 		{Name: "Retry-After is years: busy, at once", Needs: "player", Scale: 1, play: years},
-		{Name: "a stream is to be opened again in years: within two minutes", Needs: "player", Scale: 0.01,
-			play: func(ctx context.Context, g *game) {
+		{Name: "a stream is to be opened again in years: within two minutes", Needs: "player", Scale: 0.05,
+			Lasts: 2 * time.Minute, play: func(ctx context.Context, g *game) {
 				g.service.on("events", streams("retry: 99999999\n\n", g.service.message("waiting", nil)))
 				g.search(ctx)
-				g.waitForCalls(2, "events", "read")
+				g.within(g.waitForCalls(2, "events", "read"), 1, 2*time.Minute+slack)
 				g.match()
 			}},
 		{Name: "an answer that comes drop by drop is given up after five minutes", Needs: "player", Scale: 0.05,
-			play: func(ctx context.Context, g *game) {
-				g.service.on("create", g.service.drips)
+			Lasts: 5 * time.Minute, play: func(ctx context.Context, g *game) {
+				g.service.on("create", g.service.drips(http.StatusCreated))
 				g.search(ctx)
 				calls := g.waitForCalls(2, "create")
 				g.waited(calls, 1, 4*time.Minute)
+				g.within(calls, 1, 5*time.Minute+slack)
 				g.match()
 			}},
 		{Name: "a header without end is not read on", Needs: "heads", Scale: 0.01, play: func(ctx context.Context, g *game) {
@@ -75,15 +77,35 @@ func hostile() []Row {
 				g.check(c.Sent < 24<<20, "%d MiB were read", c.Sent>>20)
 			}
 		}},
-		{Name: "an answer of a million members, and no id", Needs: "player", play: func(ctx context.Context, g *game) {
-			var b strings.Builder
-			for i := range 700_000 {
-				fmt.Fprintf(&b, `%c"%d":0`, "{,"[min(i, 1)], i)
-			}
-			g.service.always("create", answers(201, map[string]string{"Content-Type": "application/json"}, b.String()+"}"))
-			g.search(ctx)
-			g.expectError("unexpected")
-		}},
+		{Name: "an answer of 700,000 members: refused where values are counted, else taken", Needs: "player",
+			play: func(ctx context.Context, g *game) {
+				g.service.always("create", g.service.crowded)
+				g.search(ctx)
+				if slices.Contains(g.can, any("values")) {
+					g.expectError("unexpected")
+					return
+				}
+				g.waitForCalls(1, "events", "read")
+				g.match()
+			}},
+		{Name: "a ticket's id of half a character, or 70,000: an end, and the next search", Needs: "player", Scale: 1,
+			play: func(ctx context.Context, g *game) {
+				g.start(ctx)
+				for _, id := range []string{`\ud800`, strings.Repeat("x", 70_000)} {
+					g.service.always("create", answers(201, jsonHeader, `{"id":"`+id+`"}`))
+					for _, kind := range []string{"events", "read", "find"} {
+						g.service.always(kind, answers(404, nil, ""))
+					}
+					g.do("search")
+					g.expect("error", "failed")
+				}
+				for _, kind := range []string{"create", "events", "read", "find"} {
+					g.service.always(kind, nil)
+				}
+				g.do("search")
+				g.waitForCalls(len(g.service.of("events", "read"))+1, "events", "read")
+				g.match()
+			}},
 		{Name: "a token that no header can have: an error, and no request", Needs: "player",
 			play: func(ctx context.Context, g *game) {
 				const lines = "a\r\nX-Evil: 1"
@@ -102,21 +124,51 @@ func hostile() []Row {
 				g.match()
 			}},
 	}
+	for _, status := range []int{http.StatusOK, http.StatusServiceUnavailable} {
+		rows = append(rows, Row{Name: fmt.Sprintf("%d and no stream, drop by drop: given up within five minutes", status),
+			Needs: "player", Scale: 0.05, Lasts: 5 * time.Minute, play: func(ctx context.Context, g *game) {
+				g.service.on("events", g.service.drips(status))
+				g.search(ctx)
+				g.within(g.waitForCalls(2, "events", "read"), 1, 5*time.Minute+slack)
+				g.match()
+			}})
+	}
+	return rows
 }
 
+// slack is what a busy machine may add to a wait, at a twentieth of the time.
+const slack = 2 * time.Minute
+
+var jsonHeader = map[string]string{"Content-Type": "application/json"}
+
 // drips answers with a byte every five seconds.
-func (s *service) drips(w http.ResponseWriter, c *call) bool {
-	w.Header().Set("Content-Type", "application/json")
-	each := time.NewTicker(s.game.real(5 * time.Second))
-	defer each.Stop()
-	for {
-		send(w, " ")
-		select {
-		case <-each.C:
-		case <-c.Context().Done():
-			return false
+func (s *service) drips(status int) misstep {
+	return func(w http.ResponseWriter, c *call) bool {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		each := time.NewTicker(s.game.real(5 * time.Second))
+		defer each.Stop()
+		for {
+			send(w, " ")
+			select {
+			case <-each.C:
+			case <-c.Context().Done():
+				return false
+			}
 		}
 	}
+}
+
+// crowded answers as usual, with many members more.
+func (s *service) crowded(w http.ResponseWriter, c *call) bool {
+	kept := &keeper{header: http.Header{}}
+	s.answer(kept, c)
+	var b strings.Builder
+	b.Write(kept.body[:max(0, len(kept.body)-1)])
+	for i := range 700_000 {
+		fmt.Fprintf(&b, `,"%d":0`, i)
+	}
+	return answers(kept.status, jsonHeader, b.String()+"}")(w, c)
 }
 
 // header answers a header without an end.
@@ -164,5 +216,5 @@ func (g *game) nowhere() {
 	if err != nil {
 		g.fail("%v", err)
 	}
-	g.service.always("regions", answers(200, map[string]string{"Content-Type": "application/json"}, string(text)))
+	g.service.always("regions", answers(200, jsonHeader, string(text)))
 }

@@ -185,6 +185,12 @@ func nonsense() []Row {
 			g.search(ctx)
 			g.expectError("unexpected")
 		}},
+		{Name: "a redirect is not followed", Needs: "redirects", play: func(ctx context.Context, g *game) {
+			g.service.always("create", answers(307, map[string]string{"Location": g.service.URL + base + "v1/parties"}, ""))
+			g.search(ctx)
+			g.expectError("unexpected")
+			g.check(len(g.service.of("party-create")) == 0, "it was followed")
+		}},
 		{Name: "a redirect: an error, and no token for another host", Needs: "player", play: redirected},
 		{Name: "a body without end is not read on", Needs: "player", play: func(ctx context.Context, g *game) {
 			g.service.always("create", g.service.huge)
@@ -194,7 +200,7 @@ func nonsense() []Row {
 				g.check(c.Sent < 24<<20, "%d MiB were read", c.Sent>>20) // with what the kernel keeps
 			}
 		}},
-		{Name: "an event without end is not read on", Needs: "player", play: func(ctx context.Context, g *game) {
+		{Name: "an event without end is not read on", Needs: "player", Scale: 1, play: func(ctx context.Context, g *game) {
 			g.service.always("events", func(w http.ResponseWriter, c *call) bool {
 				open(w, "event: assigned\ndata: ")
 				return g.service.huge(w, c)

@@ -14,10 +14,15 @@ type measured struct {
 	receipts   []string
 }
 
+func listOf(e event) []any {
+	list, _ := e["regions"].([]any)
+	return list
+}
+
 // measure has the SDK measure, and returns what it says by region.
 func (g *game) measure(network string, probes, timeout int) map[string]measured {
 	g.do("measure", "network", network, "probes", probes, "timeout", timeout)
-	list, _ := g.expect("latencies")["regions"].([]any)
+	list := listOf(g.expect("latencies"))
 	all := map[string]measured{}
 	for _, one := range list {
 		of, _ := one.(map[string]any)
@@ -128,12 +133,28 @@ func measures() []Row {
 				g.nowhere()
 				g.start(ctx)
 				g.do("measure", "network", "wifi", "probes", 1, "timeout", 1000)
-				list, _ := g.expect("latencies")["regions"].([]any)
+				list := listOf(g.expect("latencies"))
 				g.check(len(list) == 64, "%d regions were measured", len(list))
 				for i, one := range list {
 					of, _ := one.(map[string]any)
 					g.check((of["rtt"] != nil) == (i == 0), "region %d of 64: %v", i, of)
 				}
+			}},
+		{Name: "regions of other shapes: an error or none of them, and then those that are", Needs: "measure", Scale: 1,
+			play: func(ctx context.Context, g *game) {
+				g.open(ctx, &region{name: "eu"})
+				g.start(ctx)
+				for _, body := range []string{`{"regions":[null],"receiptSeconds":40}`, `{"regions":[1],"receiptSeconds":40}`,
+					`{"regions":null,"receiptSeconds":40}`, `{"regions":[],"receiptSeconds":"x"}`, `[]`, `null`, `{}`} {
+					g.service.always("regions", answers(200, jsonHeader, body))
+					g.do("measure", "network", body, "probes", 1, "timeout", 300)
+					for _, one := range listOf(g.expect("latencies", "error")) {
+						of, _ := one.(map[string]any)
+						g.check(of["rtt"] == nil, "a region of %s: %v", body, of)
+					}
+				}
+				g.service.always("regions", nil)
+				g.proven("eu", g.measure("wifi", 1, 2000)["eu"])
 			}},
 		{Name: "deaf regions hold up no other one", Needs: "measure", Scale: 1, play: func(ctx context.Context, g *game) {
 			first, last := &region{name: "a", day: deaf}, &region{name: "d"}

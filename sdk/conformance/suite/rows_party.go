@@ -55,7 +55,7 @@ func parties() []Row {
 			}
 			g.check(last == 4, "the last revision is %v", last)
 		}},
-		{Name: "kicked from a party", Needs: "party", play: func(ctx context.Context, g *game) {
+		{Name: "kicked from a party", Needs: "party", Scale: 1, play: func(ctx context.Context, g *game) {
 			made(ctx, g)
 			g.service.change(func() { g.service.left = "kicked" })
 			l := g.expect("left")
@@ -86,13 +86,14 @@ func servers() []Row {
 		}
 	}
 	return []Row{
-		{Name: "a running game is filled: who joins is told once", Needs: "server", play: func(ctx context.Context, g *game) {
-			filling(ctx, g)
-			g.service.change(func() { g.service.proposed = []string{"t1"} })
-			g.expect("joined")
-			g.waitForCalls(len(g.service.of("approve"))+3, "approve")
-			g.check(g.count("joined") == 1, "it was told %d times", g.count("joined"))
-		}},
+		{Name: "a running game is filled: who joins is told once", Needs: "server", Scale: 0.5,
+			play: func(ctx context.Context, g *game) {
+				filling(ctx, g)
+				g.service.change(func() { g.service.proposed = []string{"t1"} })
+				g.expect("joined")
+				g.waitForCalls(len(g.service.of("approve"))+3, "approve")
+				g.check(g.count("joined") == 1, "it was told %d times", g.count("joined"))
+			}},
 		{Name: "approvals come once a second", Needs: "server", Scale: 0.2, play: func(ctx context.Context, g *game) {
 			filling(ctx, g)
 			calls := g.waitForCalls(5, "approve")

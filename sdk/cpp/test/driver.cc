@@ -125,6 +125,10 @@ class Driver {
     can.add(Json("seats"));
     can.add(Json("measure"));
     can.add(Json("heads"));
+    can.add(Json("values"));
+#ifndef DRIVER_TRANSPORT  // Unreal's follows them
+    can.add(Json("redirects"));
+#endif
     server_.match = c["match"].string();
     server_.backfill = c["backfill"].string();
     server_.connection = c["connection"].string();

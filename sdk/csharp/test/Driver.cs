@@ -113,6 +113,8 @@ static class Program
         can.Add(Json.Of("seats"));
         can.Add(Json.Of("measure"));
         can.Add(Json.Of("heads"));
+        can.Add(Json.Of("redirects"));
+        can.Add(Json.Of("values"));
         server = new SeatOptions
         {
             Match = c["match"].String, Backfill = c["backfill"].String, Connection = c["connection"].String,

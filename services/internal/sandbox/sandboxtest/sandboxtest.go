@@ -17,7 +17,8 @@ func Build(dir string) (string, error) {
 	return file, Program(file, "matchmaker.dev/services/internal/sandbox/sandboxtest/child")
 }
 
-// Program builds a program, a package as the go command names it here, into a file.
+// Program builds a program, a package as the go command names it here, into a file. The go command's run would leave
+// out the names of functions, which stacks have.
 func Program(file, name string) error {
 	return build(file, exec.Command("go", "run", "-ldflags=-s=false"), name)
 }
@@ -44,7 +45,7 @@ func module(dir, folder, name, link string) ([]byte, error) {
 }
 
 // build builds a program into a file. Unlike build, the go command's run takes a program from the cache when another
-// test had it linked before. It would leave out the names of functions, which stacks have.
+// test had it linked before.
 func build(file string, run *exec.Cmd, name string) error {
 	run.Args = append(run.Args, "-exec", "cp", name, file)
 	if out, err := run.CombinedOutput(); err != nil {
