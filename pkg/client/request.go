@@ -10,12 +10,13 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 )
 
-// maxAnswer bounds what is read of one answer, in bytes, against a peer that never stops: the largest honest answer is
-// the log of a function. Players' devices have less memory, and a list of 32 tickets has less than maxPlayerAnswer.
+// maxAnswer bounds what is read of one answer, in bytes: the largest honest one is the log of a function. Players'
+// devices have less memory, and a list of 32 tickets has less than maxPlayerAnswer.
 const (
 	maxAnswer       = 64 << 20
 	maxPlayerAnswer = 8 << 20
@@ -26,9 +27,12 @@ const (
 const (
 	stall       = time.Minute
 	uploadStall = 130 * time.Second
-	// whole is how long maxPlayerAnswer may take: after that, what comes does not count.
-	whole = 5 * time.Minute
+	whole       = 5 * time.Minute // for maxPlayerAnswer, after its header
 )
+
+// players are the calls of players and game servers.
+var players = regexp.MustCompile(`^(\w+ v1/(tickets(/acceptance)?|parties(/.*)?|regions|queues|servers/token|` +
+	`backfill|ratings/.*|matches/.*/result|players/.*/(match|ratings.*|standing))|POST v2/backfill|\w+ v2/backfill/.*)$`)
 
 // errStalled is the error of a network, which is a reason to try again.
 var errStalled = fmt.Errorf("nothing came for too long: %w", os.ErrDeadlineExceeded)
@@ -57,7 +61,7 @@ type request struct {
 
 // limit is how many bytes are read of an answer.
 func (r *request) limit() int64 {
-	if r.path == "v1/tickets" || strings.HasPrefix(r.path, "v1/parties") {
+	if players.MatchString(r.method + " " + r.path) {
 		return maxPlayerAnswer
 	}
 	return maxAnswer
@@ -174,7 +178,9 @@ func (c *Client) try(ctx context.Context, r *request, into any) (http.Header, er
 	if _, is := r.body.(*upload); is {
 		most = uploadStall
 	}
-	most = c.retry.scaled(most)
+	most, all := c.retry.scaled(most), c.retry.scaled(whole*time.Duration(r.limit()/maxPlayerAnswer))
+	ctx, begins, end := whileMoving(ctx, 1<<63-1, all, errStalled)
+	defer end()
 	ctx, moves, stop := whileMoving(ctx, most, most, errStalled)
 	defer stop()
 	req, err := c.prepare(ctx, r, moves)
@@ -182,23 +188,18 @@ func (c *Client) try(ctx context.Context, r *request, into any) (http.Header, er
 		return nil, err
 	}
 	answer, err := c.http.Do(req)
-	switch {
-	case err != nil && stalled(ctx):
-		return nil, fmt.Errorf("client: %s /%s: %w", r.method, r.path, errStalled)
-	case err != nil:
+	if err != nil {
+		if stalled(ctx) {
+			err = fmt.Errorf("%s /%s: %w", r.method, r.path, errStalled)
+		}
 		return nil, fmt.Errorf("client: %w", err)
 	}
 	defer func() { _ = answer.Body.Close() }()
 	moves()
-	if r.begun != nil && answer.StatusCode/100 == 2 {
+	if begins(); r.begun != nil && answer.StatusCode/100 == 2 {
 		r.begun(answer.Header)
 	}
-	end := time.Now().Add(c.retry.scaled(whole * time.Duration(r.limit()/maxPlayerAnswer)))
-	body, err := io.ReadAll(moving{io.LimitReader(answer.Body, r.limit()+1), func() {
-		if time.Now().Before(end) {
-			moves()
-		}
-	}})
+	body, err := io.ReadAll(moving{io.LimitReader(answer.Body, r.limit()+1), moves})
 	if err == nil && int64(len(body)) > r.limit() {
 		return nil, fmt.Errorf("client: %s /%s: the answer has more than %d bytes", r.method, r.path, r.limit())
 	}
@@ -244,9 +245,8 @@ type moving struct {
 }
 
 func (m moving) Read(to []byte) (int, error) {
-	n, err := m.Reader.Read(to)
-	m.moves()
-	return n, err
+	defer m.moves()
+	return m.Reader.Read(to)
 }
 
 // stalled tells that a try was given up because nothing moved.

@@ -45,9 +45,28 @@ func (d *dead) RoundTrip(r *http.Request) (*http.Response, error) {
 			write.CloseWithError(r.Context().Err())
 		}()
 		return &http.Response{StatusCode: http.StatusOK, Body: body}, nil
+	case "a slow answer":
+		body, write := io.Pipe()
+		go func() {
+			for r.Context().Err() == nil {
+				_, _ = write.Write([]byte(" "))
+				<-time.After(7 * time.Second)
+			}
+			write.CloseWithError(r.Context().Err())
+		}()
+		return &http.Response{StatusCode: http.StatusOK, Body: body}, nil
 	}
 	<-r.Context().Done()
 	return nil, r.Context().Err()
+}
+
+func listRegions(ctx context.Context, c *client.Client) error {
+	_, err := c.ListRegions(ctx)
+	return err
+}
+
+func updateBackfill(ctx context.Context, c *client.Client) error {
+	return c.UpdateBackfill(ctx, client.BackfillTicket{ID: "b1"})
 }
 
 func TestNothingComesForAMinute(t *testing.T) {
@@ -60,6 +79,8 @@ func TestNothingComesForAMinute(t *testing.T) {
 		{"the connection", createOne, 2, time.Minute},
 		{"the connection", getOne, 2, time.Minute},
 		{"the header", getOne, 2, time.Minute},
+		{"a slow answer", listRegions, 2, 5*time.Minute + time.Second}, // when the pipe is looked at next
+		{"a slow answer", updateBackfill, 2, 5*time.Minute + time.Second},
 		{"the connection", createConfig, 1, time.Minute}, // must not be repeated
 		{"the connection", putArchive, 2, 130 * time.Second},
 		// A body that is sent slowly is sent whole; the minute begins after its last part.

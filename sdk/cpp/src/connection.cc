@@ -271,6 +271,7 @@ void Tokens::settle() {
   std::string why = late && !asking_->answered ? "its source takes too long" : asking_->token.error;
   asking_.reset();
   token.erase(token.find_last_not_of(" \r\n\t") + 1);
+  token.erase(0, token.find_first_not_of(" \r\n\t"));
   if (!printable(token)) {
     token.clear();
     why = "no header can have it";
@@ -360,6 +361,7 @@ void Exchange::end(State how) {
 void Exchange::onHead(int code, Pairs headers) {
   status = code;
   headers_ = std::move(headers);
+  if (!streams()) end_ = std::min(end_, c_.steady() + whole);  // an error's answer may not go on for ever
   if (status == 401) c_.tokens.refuse(token_);
 }
 

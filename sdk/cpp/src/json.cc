@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <locale>
+#include <set>
 #include <sstream>
 
 namespace matchmaker {
@@ -49,14 +50,7 @@ class Parser {
     std::string text;
     switch (text_[at_]) {
       case '{':
-        to = Json::object();
-        return list('}', [&] {
-          std::string name;
-          Json member;
-          if (!(take('"') && string(name) && take(':') && value(member, depth + 1))) return false;
-          to.append(std::move(name), std::move(member));
-          return true;
-        });
+        return object(to, depth);
       case '[':
         to = Json::array();
         return list(']', [&] {
@@ -82,6 +76,22 @@ class Parser {
       default:
         return number(to);
     }
+  }
+
+  bool object(Json& to, int depth) {
+    std::vector<Json::Member> all;
+    const bool closed = list('}', [&] {
+      all.emplace_back();
+      return take('"') && string(all.back().name) && take(':') && value(all.back().value, depth + 1);
+    });
+    std::set<std::string_view> later;
+    std::vector<bool> counts(all.size());
+    for (std::size_t i = all.size(); i-- > 0;) counts[i] = later.insert(all[i].name).second;
+    to = Json::object();
+    for (std::size_t i = 0; i < all.size(); i++) {
+      if (counts[i]) to.append(std::move(all[i].name), std::move(all[i].value));
+    }
+    return closed;
   }
 
   template <class F> bool list(char end, F item) {

@@ -160,8 +160,8 @@ class HttpProbes final : HttpListener {
   /** Takes an answer, or that there is none, and asks the second question. */
   void take() {
     const bool second = asked_ == 2;
-    const bool whole = !flying_ && failure_.empty() && status_ == 200;
-    const Json answer = (whole ? Json::parse(body_) : std::nullopt).value_or(Json());
+    const bool came = !flying_ && failure_.empty() && status_ == 200;
+    const Json answer = (came ? Json::parse(body_) : std::nullopt).value_or(Json());
     stop();
     const std::string& echo = answer["echo"].string();
     if (!second && !echo.empty()) return get("?echo=" + escaped(echo));

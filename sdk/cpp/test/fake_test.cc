@@ -181,12 +181,14 @@ struct Ear final : Transport {
   std::uint64_t start(const HttpRequest& request, HttpListener&) override {
     for (const auto& [name, value] : request.headers) {
       if (name == "X-On-Behalf-Of") heard.push_back(value);
+      if (name == "Authorization") token = value;
     }
     return 1;
   }
   void cancel(std::uint64_t) override {}
   void pump(int) override {}
   std::vector<std::string> heard;
+  std::string token;
 };
 
 void testNamesOfPlayers() {
@@ -194,11 +196,48 @@ void testNamesOfPlayers() {
   Ear ear;
   auto options = fake.options("ada");
   options.player = "utf-8'x";
+  options.token = [](Why, const std::function<void(Token)>& reply) { reply({"\n a token\r\n", {}}); };
   options.transport = &ear;
   Matchmaker matchmaker(options);
   matchmaker.send(api::myParty({{}, {}, "zo\xc3\xab"}), std::function<void(const Result<api::Party>&)>([](const auto&) {}));
   for (int i = 0; i < 100 && ear.heard.empty(); i++) matchmaker.pump(1);
   CHECK((ear.heard == std::vector<std::string>{"UTF-8''utf-8%27x", "UTF-8''zo%C3%AB"}));
+  CHECK(ear.token == "Bearer a token");
+}
+
+/** Answers streams with an error that does not end: a byte each time that it is pumped. */
+struct Drip final : Transport {
+  explicit Drip(FakeService& of) : fake(of) {}
+  std::uint64_t start(const HttpRequest& request, HttpListener& listener) override {
+    if (request.headers[0].second.rfind("text/event-stream", 0) != 0) return fake.start(request, listener);
+    to = &listener;
+    listener.onHead(503, {{"content-type", "application/json"}});
+    return mine;
+  }
+  void cancel(std::uint64_t id) override {
+    if (id != mine) return fake.cancel(id);
+    to = nullptr;
+    left = true;
+  }
+  void pump(int wait) override {
+    fake.pump(wait);
+    if (to != nullptr) to->onData(" ");
+  }
+  static constexpr std::uint64_t mine = ~std::uint64_t{0};
+  FakeService& fake;
+  HttpListener* to = nullptr;
+  bool left = false;
+};
+
+void testErrorsWithoutEnd() {
+  FakeService fake(1000);
+  Drip drip(fake);
+  auto options = fake.options("ada");
+  options.transport = &drip;
+  Matchmaker matchmaker(options);
+  const auto search = matchmaker.search();
+  for (const double end = options.clock.steady() + 400'000; !drip.left && options.clock.steady() < end;) matchmaker.pump(1);
+  CHECK(drip.left);
 }
 
 /** Has a thread that waits for a name. */
@@ -287,7 +326,10 @@ int main() {
   testParties();
   testRestore();
   testFilling();
+  auto two = *Json::parse("{\"a\":1,\"b\":0,\"a\":2}");
+  CHECK(two.text() == "{\"b\":0,\"a\":2}" && two.set("a", Json(3))["a"].number() == 3);
   testNamesOfPlayers();
+  testErrorsWithoutEnd();
   testNamesThatAreNotFound();
   testThreads();
   testPumpsAndDestroysWithinACallback();

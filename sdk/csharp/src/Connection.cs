@@ -454,6 +454,7 @@ namespace Matchmaking
         {
             Status = status;
             headers = answer;
+            if (!Streams) end = Math.Min(end, c.Clock.Steady + Connection.Whole); // an error's answer may not go on for ever
             if (status == 401) c.Tokens.Refuse(token);
         }
 

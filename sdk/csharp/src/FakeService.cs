@@ -90,7 +90,7 @@ namespace Matchmaking
         }
 
         /// <summary>speed is how much faster time passes for the service and its Matchmakers: 100 makes an hour 36
-        /// seconds.</summary>
+        /// seconds. A frame takes 5 s of it at most: at 60 frames a second, 300 is the most.</summary>
         public FakeService(double speed = 1)
         {
             this.speed = speed;

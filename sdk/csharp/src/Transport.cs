@@ -1,5 +1,7 @@
 using System;
 using System.Collections.Generic;
+using System.Globalization;
+using System.Text;
 
 namespace Matchmaking
 {
@@ -27,7 +29,18 @@ namespace Matchmaking
         public static string Segment(string value) => value == null || value == "." || value == ".." ? "" : Escaped(value);
 
         /// <summary>A text in an address.</summary>
-        public static string Escaped(string text) => Uri.EscapeDataString(text);
+        public static string Escaped(string text)
+        {
+            // Uri.EscapeDataString throws at half of a pair, which becomes U+FFFD here, and at long texts.
+            var to = new StringBuilder();
+            foreach (var b in Encoding.UTF8.GetBytes(text))
+            {
+                var letter = (b | 32) >= 'a' && (b | 32) <= 'z';
+                if (letter || b >= '0' && b <= '9' || b == '-' || b == '.' || b == '_' || b == '~') to.Append((char)b);
+                else to.Append('%').Append(b.ToString("X2", CultureInfo.InvariantCulture));
+            }
+            return to.ToString();
+        }
 
         /// <summary>The header with a player's id.</summary>
         public const string ActsFor = "X-On-Behalf-Of";
@@ -61,7 +74,7 @@ namespace Matchmaking
 
         public static void Put(List<KeyValuePair<string, string>> to, string name, long? value)
         {
-            if (value.HasValue) Put(to, name, value.Value.ToString(System.Globalization.CultureInfo.InvariantCulture));
+            if (value.HasValue) Put(to, name, value.Value.ToString(CultureInfo.InvariantCulture));
         }
     }
 

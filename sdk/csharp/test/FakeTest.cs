@@ -71,6 +71,8 @@ static class FakeTest
             Check((1.5).ToString() == "1,5", "a decimal comma");
             Check(Json.Of(1234567.5).ToString() == "1234567.5", "a number is written with a dot");
             Check(Json.Parse("1234567.5").Number == 1234567.5 && Json.Parse("1,5") == null, "and read with a dot");
+            Check(AnyRequest.Segment("\ud800 /~I\U0001F600") == "%EF%BF%BD%20%2F~I%F0%9F%98%80", "any text is in an address");
+            Check(AnyRequest.Escaped(new string('/', 70000)).Length == 210000, "and a long one");
             foreach (var player in new[] { "zoë", "utf-8'x", "李" })
             {
                 var header = Matchmaking.Api.Requests.MyParty(onBehalfOf: player).Headers.Single().Value;
@@ -88,6 +90,7 @@ static class FakeTest
         Parties();
         Restores();
         Fills();
+        LeavesAnErrorWithoutEnd();
         LeavesALookUpThatTakesLong();
         DisposesWithinACallback();
         CallbacksThrowAndPump();
@@ -204,6 +207,47 @@ static class FakeTest
         List<Latency> none = null;
         ada.Matchmaker.Measure(null, r => none = r.Value);
         Until("the fake has no regions", () => none != null && none.Count == 0, ada);
+    }
+
+    /// <summary>Answers streams with an error that does not end: a byte each time that it is pumped.</summary>
+    sealed class Drip : ITransport
+    {
+        internal FakeService Fake;
+        internal IHttpListener To;
+        internal bool Left;
+
+        public long Start(HttpCall call, IHttpListener listener)
+        {
+            if (!call.Headers[0].Value.StartsWith("text/event-stream")) return Fake.Start(call, listener);
+            To = listener;
+            To.OnHead(503, new Dictionary<string, string>());
+            return -1;
+        }
+
+        public void Cancel(long id)
+        {
+            if (id != -1) Fake.Cancel(id);
+            else Left = true;
+            if (Left) To = null;
+        }
+
+        public void Pump(int wait)
+        {
+            Fake.Pump(wait);
+            To?.OnData(new byte[1], 1);
+        }
+    }
+
+    static void LeavesAnErrorWithoutEnd()
+    {
+        var fake = new FakeService(1000);
+        var drip = new Drip { Fake = fake };
+        var options = fake.Options("ada");
+        options.Transport = drip;
+        var matchmaker = new Matchmaker(options);
+        matchmaker.Search();
+        for (var end = fake.Steady + 400000; !drip.Left && fake.Steady < end;) matchmaker.Pump(1);
+        Check(drip.Left, "an error that does not end is left");
     }
 
     static void LeavesALookUpThatTakesLong()

@@ -139,6 +139,8 @@ func _head():
 		_headers[line.substr(0, colon).to_lower()] = line.substr(colon + 1, line.length()).strip_edges()
 	if status == 401:
 		_c.tokens.refuse(_token)
+	if _stream and not streams():
+		_end = _c.clock.steady() + WHOLE
 	if status == 204 or status == 304:
 		end("answered")
 

@@ -57,11 +57,13 @@ class Measurement:
 		_problem = problem
 		if problem != null:
 			return
-		_half = told.get("receiptSeconds", 0) * 1000.0 / 2
-		for of in told.get("regions", []):
-			if _regions.size() == REGIONS:
-				break
-			_regions.append(Region.new(_c, of, _options))
+		if typeof(told.get("receiptSeconds")) == typeof(0.5):
+			_half = told.receiptSeconds * 1000.0 / 2
+		if typeof(told.get("regions")) != TYPE_ARRAY:
+			return
+		for of in told.regions:
+			if typeof(of) == TYPE_DICTIONARY and _regions.size() < REGIONS:
+				_regions.append(Region.new(_c, of, _options))
 
 	func step():
 		if _running and not _measured():

@@ -1,10 +1,35 @@
 # What differs between versions of Godot: this file is Godot 3's. There, float() has 24 bits, and so no place in the client.
 
+# A value takes about a hundred bytes, however short its text is.
+const MAX_VALUES = 262144
+
 static func parse(text):
-	if text == "":
+	if text == "" or _is_too_much(text) or _is_too_deep(text):
 		return null
 	var result = JSON.parse(text)
 	return result.result if result.error == OK else null
+
+# Before each value but the first there is a mark; a text that is not long has room for few.
+static func _is_too_much(text):
+	var marks = 0
+	if text.length() > MAX_VALUES:
+		for mark in [",", "[", "{"]:
+			marks += text.split(mark, true, MAX_VALUES).size() - 1
+	return marks >= MAX_VALUES
+
+# Godot's parser follows lists in lists until its stack is full.
+static func _is_too_deep(text):
+	var depth = 0
+	var parts = text.replace("\\\\", "").replace("\\\"", "").split("\"")
+	for i in range(0, parts.size(), 2): # what is in no string
+		for mark in parts[i]:
+			if mark == "[" or mark == "{":
+				depth += 1
+			elif mark == "]" or mark == "}":
+				depth -= 1
+			if depth > 64:
+				return true
+	return false
 
 # JSON.print has six digits of a number.
 static func json(value):

@@ -1,10 +1,21 @@
 # What differs between versions of Godot: this file is Godot 4's.
 
+# A value takes about a hundred bytes, however short its text is.
+const MAX_VALUES = 262144
+
 static func parse(text):
-	if text == "":
+	if text == "" or _is_too_much(text):
 		return null
 	var json_parser = JSON.new()
 	return json_parser.data if json_parser.parse(text) == OK else null
+
+# Before each value but the first there is a mark; a text that is not long has room for few.
+static func _is_too_much(text):
+	var marks = 0
+	if text.length() > MAX_VALUES:
+		for mark in [",", "[", "{"]:
+			marks += text.split(mark, true, MAX_VALUES).size() - 1
+	return marks >= MAX_VALUES
 
 static func json(value):
 	return JSON.stringify(value, "", false, true)

@@ -3,6 +3,7 @@ extends SceneTree
 
 const Connection = preload("res://addons/matchmaker/client/connection.gd")
 const Fake = preload("res://addons/matchmaker/client/fake.gd")
+const Platform = preload("res://addons/matchmaker/engine.gd")
 
 # A player of a game.
 class Player:
@@ -52,6 +53,39 @@ class Player:
 	func says(state):
 		return update.state == state
 
+# Answers streams with an error that does not end: some bytes each time that it is asked.
+class Drip:
+	extends "res://addons/matchmaker/client/fake.gd"
+	var dripping = null
+	var left = false
+	var odd = null
+
+	func _init(speed).(speed):
+		pass
+
+	func _answer_ticket(call):
+		if call.path[2] != "events":
+			._answer_ticket(call)
+			return
+		call.tell(503)
+		call.ends = false
+		dripping = call
+
+	func _answer(call):
+		if odd == null or call.path[1] != "regions":
+			._answer(call)
+		else:
+			call.tell(200, odd)
+
+	func go_on(call):
+		.go_on(call)
+		if call == dripping:
+			call.text += " "
+
+	func leave(call):
+		left = left or call == dripping
+		.leave(call)
+
 var fake
 var ada
 var bob
@@ -62,7 +96,7 @@ var failed = ""
 func _idle(_delta):
 	check_page()
 	for named in ["searches", "declines", "cancels", "is_full_and_gone", "parties", "restores", "fills", "autoload",
-			"looks_names_up"]:
+			"leaves_errors", "takes_any_regions", "parses_so_many", "looks_names_up"]:
 		part = named
 		fake = Fake.new(100)
 		ada = Player.new(fake.client("ada"))
@@ -216,6 +250,44 @@ func fills():
 	check("bob.known.joined == 1")
 	ada.client.measure()
 	until("ada.known.regions == []")
+
+func leaves_errors():
+	fake = Drip.new(1000)
+	ada = Player.new(fake.client("ada"))
+	ada.follow(ada.client.search({}))
+	var end = fake.steady() + 400000
+	while fake.steady() < end:
+		ada.client.pump()
+		OS.delay_msec(1)
+		if fake.left:
+			return
+	failed = "a stream's error has no end"
+
+func takes_any_regions():
+	fake = Drip.new(100)
+	ada = Player.new(fake.client("ada"))
+	for odd in ["{\"regions\":null}", "{\"receiptSeconds\":\"x\",\"regions\":[null,1,{\"name\":\"eu\",\"url\":5,\"udp\":1}]}"]:
+		ada.known.regions = null
+		fake.odd = Platform.parse(odd)
+		ada.client.measure({"anew": true})
+		until("ada.known.regions != null")
+	check("ada.known.regions.size() == 1 and ada.known.regions[0].region == 'eu'")
+
+func parses_so_many():
+	var text = "1"
+	for _i in range(17):
+		text += "," + text
+	if Platform.parse("[" + text + "]") == null:
+		failed = "131073 values are no JSON"
+	if Platform.parse("[" + text + "," + text + "]") != null:
+		failed = "262145 are"
+	var deep = ""
+	for _i in range(64):
+		deep += "["
+	if Platform.parse(deep + deep.replace("[", "]")) == null or Platform.parse("{\"\\\\\\\"" + deep + deep + "\":1}") == null:
+		failed = "64 lists in lists are no JSON, or brackets in a text count"
+	if Platform.parse(text.replace("1,", "[")) != null:
+		failed = "more are"
 
 func looks_names_up():
 	until("network.knows('localhost')")

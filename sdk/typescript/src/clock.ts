@@ -2,15 +2,21 @@
 export interface Clock {
   /** In milliseconds since 1970. */
   now(): number
+  /** In milliseconds since any time; it never goes back. Without it, now() is asked. */
+  steady?(): number
   setTimeout(f: () => void, ms: number): unknown
   clearTimeout(timer: unknown): void
 }
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  steady: () => performance.now(),
   setTimeout: (f, ms) => setTimeout(f, Math.min(ms, 2 ** 31 - 1)),
   clearTimeout: (timer) => clearTimeout(timer as ReturnType<typeof setTimeout>),
 }
+
+/** The time by which durations are told. */
+export const steady = (clock: Clock): number => clock.steady?.() ?? clock.now()
 
 /** A signal that follows others, and aborts when nothing moved for a time. */
 export class Guard {
@@ -42,12 +48,12 @@ export class Guard {
     this.#timer = this.clock.setTimeout(() => {
       this.late = true
       this.#abort()
-    }, Math.min(ms, this.#due - this.clock.now()))
+    }, Math.min(ms, this.#due - steady(this.clock)))
   }
 
   /** All must be over in so many milliseconds, whatever moves. */
   due(ms: number): void {
-    this.#due = this.clock.now() + ms
+    this.#due = steady(this.clock) + ms
   }
 
   /** The value of a promise, or an error when the signal aborts first. */

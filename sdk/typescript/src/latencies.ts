@@ -1,5 +1,5 @@
 import * as api from './api.js'
-import { Guard, race } from './clock.js'
+import { Guard, race, steady } from './clock.js'
 import { Connection, read } from './connection.js'
 
 /** What was measured of a region. */
@@ -51,6 +51,14 @@ const maxRegions = 64
 const parallel = 4
 const maxProbeAnswer = 4 << 10
 
+const isObject = (of: unknown): of is Record<string, unknown> => typeof of === 'object' && of !== null
+
+/** A region as it is told, of which only texts are believed. */
+function region(of: Record<string, unknown>): api.Region {
+  const texts = Object.entries(of).filter(([, value]) => typeof value === 'string')
+  return { name: '', ...Object.fromEntries(texts) } as api.Region
+}
+
 /** Measures how far regions are, and keeps it as long as the service believes the receipts, less a half. */
 export class Latencies {
   readonly #kept = new Map<string, { all: Promise<Latency[]>; until: number }>()
@@ -61,13 +69,13 @@ export class Latencies {
   get(o: MeasureOptions): Promise<Latency[]> {
     const network = o.network ?? ''
     const known = this.#kept.get(network)
-    const fresh = known && !o.anew && this.c.clock.now() < known.until
+    const fresh = known && !o.anew && steady(this.c.clock) < known.until
     const { all } = fresh ? known : this.#begin(network, o)
     return o.signal ? race(all, o.signal) : all
   }
 
   #begin(network: string, o: MeasureOptions): { all: Promise<Latency[]> } {
-    const measured = { all: this.#measure(o, (ms) => (measured.until = this.c.clock.now() + ms)), until: Infinity }
+    const measured = { all: this.#measure(o, (ms) => (measured.until = steady(this.c.clock) + ms)), until: Infinity }
     this.#kept.delete(network)
     this.#kept.set(network, measured)
     for (const oldest of this.#kept.keys()) if (this.#kept.size > networks) this.#kept.delete(oldest)
@@ -76,14 +84,14 @@ export class Latencies {
   }
 
   async #measure(o: MeasureOptions, keep: (ms: number) => void): Promise<Latency[]> {
-    const { regions, receiptSeconds } = await this.c.ask(api.listRegions())
+    const { regions, receiptSeconds }: Record<string, unknown> = { ...(await this.c.ask(api.listRegions())) }
     const all: Latency[] = []
-    const left = Array.isArray(regions) ? [...regions.slice(0, maxRegions).entries()] : []
+    const left = [...(Array.isArray(regions) ? regions : []).filter(isObject).slice(0, maxRegions).map(region).entries()]
     const work = async () => {
       for (let next; (next = left.shift()); ) all[next[0]] = await this.#region(next[1], o)
     }
     await Promise.all(Array.from({ length: parallel }, work))
-    keep((receiptSeconds * 1000) / 2)
+    keep(typeof receiptSeconds === 'number' ? (receiptSeconds * 1000) / 2 : 0)
     return all
   }
 

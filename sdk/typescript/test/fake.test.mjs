@@ -1,6 +1,7 @@
 // The service in memory, and what the SDK does on bad days.
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { api } from '@matchmaker/client'
 import { FakeService } from '@matchmaker/client/fake'
 
 const patience = { timeout: 30_000 }
@@ -146,6 +147,37 @@ test('events that are cut, come twice, late or are unknown change nothing', pati
   assert.deepEqual(states, ['starting', 'searching', 'offered', 'matched'])
   assert.equal(lasts[0], undefined)
   assert.ok(lasts[1])
+})
+
+const json = (text) => new Response(text, { headers: { 'Content-Type': 'application/json' } })
+
+test('what is told of regions is of any type', patience, async () => {
+  const fake = new FakeService()
+  const told = ['{"regions":null}', '[1]',
+    '{"receiptSeconds":"x","regions":[null,1,{"url":["http://x"],"udp":5},{"name":"eu","url":"nowhere:"}]}']
+  const matchmaker = fake.matchmaker('ada', { udp: () => assert.fail(), fetch: async () => json(told.shift()) })
+  const regions = async () => (await matchmaker.measure({ anew: true })).map((l) => [l.region, l.sent])
+  assert.deepEqual(await regions(), [])
+  assert.deepEqual(await regions(), [])
+  assert.deepEqual(await regions(), [['', 0], ['eu', 0]])
+  assert.equal(api.getParty('\ud800\u{1f600}').path, 'v1/parties/%EF%BF%BD%F0%9F%98%80')
+})
+
+test('an answer that comes byte by byte has an end, whatever the time of day is', patience, async () => {
+  const fake = new FakeService()
+  const clock = {
+    now: () => 5,
+    steady: () => performance.now() * 1000,
+    setTimeout: (f, ms) => setTimeout(f, ms / 1000),
+    clearTimeout,
+  }
+  const drip = async (url, { signal }) => new Response(new ReadableStream({
+    async pull(c) {
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      if (!signal.aborted) c.enqueue(new Uint8Array([32]))
+    },
+  }), { headers: { 'Content-Type': 'application/json' } })
+  await assert.rejects(fake.matchmaker('ada', { clock, fetch: drip }).party(), { code: 'offline' })
 })
 
 test('a token is replaced before it ends, and when it is refused', patience, async () => {

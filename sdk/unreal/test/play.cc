@@ -17,6 +17,8 @@
     std::exit(1);                                                \
   }
 
+std::unique_ptr<matchmaker::Transport> unrealTransport();
+
 namespace {
 
 struct Game {
@@ -141,6 +143,56 @@ void waitsForThreads() {
   ::close(silent);
 }
 
+/** What a transport tells of an answer that is sent while it is not pumped. */
+struct Ear final : matchmaker::HttpListener {
+  void onHead(int, matchmaker::Pairs) override {}
+  void onData(std::string_view bytes) override { size += bytes.size(); }
+  void onEnd(const std::string& of) override {
+    failure = of;
+    over = true;
+  }
+  std::size_t size = 0;
+  std::string failure;
+  bool over = false;
+};
+
+void boundsWhatWaits() {
+  for (const bool header : {false, true}) {
+    const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof at;
+    CHECK(::bind(listener, reinterpret_cast<sockaddr*>(&at), size) == 0 && ::listen(listener, 1) == 0);
+    CHECK(::getsockname(listener, reinterpret_cast<sockaddr*>(&at), &size) == 0);
+    std::size_t sent = 0;
+    const std::size_t all = header ? 26 << 10 : 64 << 20;
+    std::thread server([&] {
+      const int client = ::accept(listener, nullptr, nullptr);
+      char asked[4096];
+      CHECK(::recv(client, asked, sizeof asked, 0) > 0);
+      std::string part = "HTTP/1.1 200 OK\r\n" + std::string(header ? "" : "\r\n");
+      for (ssize_t n = 0; sent < all && (n = ::send(client, part.data(), part.size(), MSG_NOSIGNAL)) > 0;) {
+        sent += static_cast<std::size_t>(n);
+        part = header ? std::string("a: b\r\n") : std::string(1 << 16, 'x');
+      }
+      if (header) ::send(client, "\r\n", 2, MSG_NOSIGNAL);
+      ::close(client);
+    });
+    const auto transport = unrealTransport();
+    Ear ear;
+    transport->start({"GET", "http://127.0.0.1:" + std::to_string(ntohs(at.sin_port)), {}, ""}, ear);
+    server.join();
+    until([&] {
+      transport->pump(0);
+      return ear.over;
+    });
+    CHECK(header ? ear.failure == "the header is too large" : !ear.failure.empty() && sent < all);
+    CHECK(ear.size <= (8 << 20) + 1);
+    ::close(listener);
+  }
+}
+
 void fails() {
   Game game;
   Node closed(game, false);
@@ -187,6 +239,7 @@ int main() {
   cancelsAndResumes();
   measures();
   waitsForThreads();
+  boundsWhatWaits();
   fails();
   suspends();
   seats();

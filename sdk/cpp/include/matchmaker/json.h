@@ -28,7 +28,8 @@ class Json {
   /** null. */
   static const Json& none();
 
-  /** The value of a text; nothing if it is no JSON, or is deeper than 64 values. */
+  /** The value of a text; nothing if it is no JSON, is deeper than 64 values, or has more than 262,144.
+   * Of two members of a name, the last one counts. */
   static std::optional<Json> parse(std::string_view text);
   /** The value as a text. */
   std::string text() const;

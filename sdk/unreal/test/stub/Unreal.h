@@ -262,6 +262,11 @@ class FArchive {
  public:
   virtual ~FArchive() = default;
   virtual void Serialize(void*, int64) {}
+  void SetError() { error = true; }
+  bool GetError() const { return error; }
+
+ private:
+  bool error = false;
 };
 
 // Sockets, which are real below, too.

@@ -122,6 +122,7 @@ void IHttpRequest::onData(std::string_view bytes) {
   if (!location_.empty()) return;
   std::string copy(bytes);
   stream_->Serialize(copy.data(), static_cast<int64>(copy.size()));
+  cancelled_ = cancelled_ || stream_->GetError();
 }
 
 void IHttpRequest::onEnd(const std::string& failure) {

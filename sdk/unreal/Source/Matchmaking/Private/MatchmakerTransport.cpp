@@ -1,5 +1,6 @@
 #include "MatchmakerTransport.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "HttpModule.h"
@@ -19,6 +20,10 @@ struct FMatchmakerTransport::FAnswer
 	std::string Data;
 	bool bOver = false;
 	std::string Failure;
+	/** What of Headers and Data waits for the game's thread; more is left out, and ends the request. */
+	size_t HeaderBytes = 0;
+	static constexpr size_t MaxHeader = 256 << 10;
+	static constexpr size_t MaxData = (8 << 20) + 1; // too large for the client
 
 	/** The module followed a redirect to another host: what comes is not the service's. */
 	void Check(const FHttpRequestPtr& Request)
@@ -50,7 +55,9 @@ namespace
 		{
 			FScopeLock Locked(&Of->Lock);
 			Of->Check(Request.Pin());
-			Of->Data.append(static_cast<const char*>(Bytes), static_cast<size_t>(Count));
+			const size_t Room = Answer::MaxData - Of->Data.size();
+			Of->Data.append(static_cast<const char*>(Bytes), std::min(Room, static_cast<size_t>(Count)));
+			if (static_cast<size_t>(Count) > Room) SetError(); // which the module takes for a broken connection
 		}
 
 	private:
@@ -68,7 +75,7 @@ std::uint64_t FMatchmakerTransport::start(const matchmaker::HttpRequest& Asked, 
 {
 	const TSharedPtr<FAnswer, ESPMode::ThreadSafe> Answer = MakeShared<FAnswer, ESPMode::ThreadSafe>();
 	const FHttpRequestPtr Request = FHttpModule::Get().CreateRequest();
-	Calls[++Last] = {Request, Answer, &Listener, false};
+	Calls[++Last] = {Request, Answer, &Listener, 0};
 	Request->SetURL(To(Asked.url));
 	Request->SetVerb(To(Asked.method));
 	for (const auto& Header : Asked.headers) Request->SetHeader(To(Header.first), To(Header.second));
@@ -81,11 +88,15 @@ std::uint64_t FMatchmakerTransport::start(const matchmaker::HttpRequest& Asked, 
 		FScopeLock Locked(&Answer->Lock);
 		Answer->Status = Status;
 		Answer->Headers.clear();
+		Answer->HeaderBytes = 0;
 	});
 	Request->OnHeaderReceived().BindLambda([Answer](FHttpRequestPtr, const FString& Name, const FString& Value)
 	{
 		FScopeLock Locked(&Answer->Lock);
-		Answer->Headers.emplace_back(From(Name.ToLower()), From(Value.TrimStartAndEnd()));
+		std::string Key = From(Name.ToLower()), Text = From(Value.TrimStartAndEnd());
+		Answer->HeaderBytes += Key.size() + Text.size() + sizeof(Answer->Headers[0]);
+		if (Answer->HeaderBytes > FAnswer::MaxHeader) Answer->Failure = "the header is too large";
+		else Answer->Headers.emplace_back(std::move(Key), std::move(Text));
 	});
 	Request->OnProcessRequestComplete().BindLambda([Answer](FHttpRequestPtr Of, FHttpResponsePtr Response, bool bSucceeded)
 	{
@@ -93,7 +104,7 @@ std::uint64_t FMatchmakerTransport::start(const matchmaker::HttpRequest& Asked, 
 		if (Response.IsValid() && Response->GetResponseCode() > 0) Answer->Status = Response->GetResponseCode();
 		Answer->Check(Of);
 		Answer->bOver = true;
-		if (!bSucceeded) Answer->Failure = "the answer is not whole";
+		if (!bSucceeded && Answer->Failure.empty()) Answer->Failure = "the answer is not whole";
 	});
 	if (!Request->ProcessRequest())
 	{
@@ -139,12 +150,14 @@ void FMatchmakerTransport::Tell(std::uint64_t Id, FCall Call)
 		Headers = Call.Answer->Headers;
 	}
 	// The header is whole when the body begins, or the request ends.
-	if (!Call.bHead && Status > 0 && (!Data.empty() || bOver))
+	if (Call.Told == 0 && Status > 0 && (!Data.empty() || bOver))
 	{
-		Calls[Id].bHead = true;
+		Calls[Id].Told = Call.Told = Status;
 		Call.Listener->onHead(Status, Headers);
 	}
 	if (!Data.empty() && Calls.count(Id) > 0) Call.Listener->onData(Data);
-	if (!bOver || Calls.erase(Id) == 0) return;
+	if (Failure.empty() && Call.Told != 0 && Call.Told != Status) Failure = "the answer is another host's";
+	if ((!bOver && Failure.empty()) || Calls.erase(Id) == 0) return;
+	if (!bOver) Call.Request->CancelRequest();
 	Call.Listener->onEnd(Failure);
 }

@@ -24,7 +24,7 @@ private:
 		FHttpRequestPtr Request;
 		TSharedPtr<FAnswer, ESPMode::ThreadSafe> Answer;
 		matchmaker::HttpListener* Listener = nullptr;
-		bool bHead = false;
+		int Told = 0; // the status
 	};
 
 	void Tell(std::uint64_t Id, FCall Call);
