@@ -51,7 +51,7 @@ func (s *service) renew(c echo.Context) error {
 	if !s.lives(ctx, ref, server) {
 		return errEnded()
 	}
-	text, expires, err := s.Tokens.Mint(tokenOf(ref, server.GetBackfill()))
+	text, expires, err := s.mint(ctx, ref, server.GetBackfill())
 	if err != nil {
 		return err
 	}

@@ -9,10 +9,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"matchmaker.dev/services/allocator"
 	"matchmaker.dev/services/allocator/provider"
@@ -51,6 +54,7 @@ type gate struct {
 	verifier *auth.Verifier
 	studio   *issuer.Issuer
 	servers  chan provider.Secret // tokens as servers get them
+	keys     string               // the file of the keys
 	mu       sync.Mutex
 	status   provider.Status // of what is polled
 	err      error
@@ -94,13 +98,12 @@ func openGate(t *testing.T) *gate {
 	log := slog.New(slog.DiscardHandler)
 	g := &gate{
 		world: prepare(t), clock: &clock{present: time.Now()}, servers: make(chan provider.Secret, 10),
-		status: provider.Allocated,
+		status: provider.Allocated, keys: filepath.Join(t.TempDir(), "keys"),
 	}
-	path := filepath.Join(t.TempDir(), "keys")
-	if _, err := keyfile.Rotate(path, g.now()); err != nil {
+	if _, err := keyfile.Rotate(g.keys, g.now()); err != nil {
 		t.Fatal(err)
 	}
-	keys, err := keyfile.Open(path, g.now, log)
+	keys, err := keyfile.Open(g.keys, g.now, log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,15 +188,7 @@ func TestServersRenewTheirTokensWhileTheyLive(t *testing.T) {
 		!first.MayUseProject(project) || first.MayUseProject("other") {
 		t.Errorf("the server's token says %+v", first)
 	}
-	var keys []string
-	if _, err := g.store.Changes(t.Context(), project, "", func(c state.AuditEntry) bool {
-		if c.GetKind() == "key" {
-			keys = append(keys, c.GetAction()+" "+c.GetBy()+" "+c.GetName())
-		}
-		return true
-	}); err != nil || len(keys) != 1 || keys[0] != "signs operator "+g.options.Tokens.Key() {
-		t.Errorf("the audit has %q: %v", keys, err)
-	}
+	g.noted(g.options.Tokens.Key())
 	// For days, long after the result of its match was forgotten.
 	for range 200 {
 		g.add(20 * time.Minute)
@@ -219,6 +214,67 @@ func TestServersRenewTheirTokensWhileTheyLive(t *testing.T) {
 	g.says(provider.Allocated, nil)
 	g.add(tokenTime + time.Minute)
 	g.refuses(project, text, http.StatusUnauthorized, "expired")
+}
+
+// noted checks which keys of tokens were noted, the newest first.
+func (g *gate) noted(keys ...string) {
+	g.t.Helper()
+	var noted []string
+	if _, err := g.store.Changes(g.t.Context(), project, "", func(c state.AuditEntry) bool {
+		if c.GetKind() == "key" {
+			noted = append(noted, c.GetName())
+		}
+		return c.GetKind() != "key" || c.GetAction()+" "+c.GetBy() == "signs operator"
+	}); err != nil || !slices.Equal(noted, keys) {
+		g.t.Errorf("the audit has %q, want %q: %v", noted, keys, err)
+	}
+}
+
+// A key that a renewed token is signed with is noted, too, and one that could not be noted soon again.
+func TestKeysOfRenewedTokensAreNoted(t *testing.T) {
+	g := openGate(t)
+	options, err := redis.ParseURL(g.redis)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(options)
+	t.Cleanup(func() { _ = client.Close() })
+	audit := "mm:{" + project + "}:audit"
+	do := func(command ...any) {
+		t.Helper()
+		if err := client.Do(t.Context(), command...).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	renew := func(text string) string {
+		t.Helper()
+		status, next, _, detail := g.renew(project, text)
+		if status != http.StatusOK {
+			t.Fatalf("status %d: %s", status, detail)
+		}
+		return next
+	}
+	do("DEL", audit)
+	do("SET", audit, "no stream")
+	text := renew(g.tokenOf("m"))
+	do("DEL", audit)
+	text = renew(text)
+	g.noted() // it waits a while
+	g.add(2 * time.Minute)
+	first := g.options.Tokens.Key()
+	text = renew(text)
+	g.noted(first)
+	if _, err := keyfile.Rotate(g.keys, g.now()); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		g.add(20 * time.Minute)
+		text = renew(text)
+	}
+	if g.options.Tokens.Key() == first {
+		t.Fatal("the first key signs still")
+	}
+	g.noted(g.options.Tokens.Key(), first)
 }
 
 func TestServersOfSystemsThatDoNotTellRenewForADay(t *testing.T) {

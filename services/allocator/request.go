@@ -47,23 +47,50 @@ func (s *service) requestOf(
 	}
 	if s.Tokens != nil {
 		r.Mint = func() (provider.Secret, error) {
-			s.noteKey(ctx, project)
-			text, _, err := s.Tokens.Mint(tokenOf(ref, m.GetBackfill()))
+			text, _, err := s.mint(ctx, ref, m.GetBackfill())
 			return provider.Secret(text), err
 		}
 	}
 	return r, nil
 }
 
-// noteKey notes among the changes of a project which key signs the tokens of its servers.
+// mint signs a token for a server, and notes among the changes of its project which key signs.
+func (s *service) mint(ctx context.Context, ref provider.Ref, backfill string) (string, time.Time, error) {
+	text, expires, err := s.Tokens.Mint(tokenOf(ref, backfill))
+	if err == nil {
+		s.noteKey(ctx, ref.Project)
+	}
+	return text, expires, err
+}
+
+// A key is noted again, which counts once, noteAgain after it was noted, and noteRetry after that failed. An allocation
+// waits for it for noteTime at most.
+const (
+	noteAgain = time.Hour
+	noteRetry = time.Minute
+	noteTime  = 250 * time.Millisecond
+)
+
+// keyNote is the key that was noted last in a project, and when the same one is noted again.
+type keyNote struct {
+	key  string
+	next time.Time
+}
+
 func (s *service) noteKey(ctx context.Context, project string) {
-	key := s.Tokens.Key()
-	if s.keyNotes.Allow(project, key) != nil {
+	key, now := s.Tokens.Key(), s.Store.Now()
+	value, _ := s.keyNotes.Load(project)
+	if last, _ := value.(keyNote); last.key == key && now.Before(last.next) {
 		return
 	}
+	s.keyNotes.Store(project, keyNote{key, now.Add(noteRetry)}) // which others do not wait for
+	ctx, cancel := context.WithTimeout(ctx, noteTime)
+	defer cancel()
 	if err := s.Store.NoteServerKey(ctx, project, key); err != nil {
 		s.Log.WarnContext(ctx, "noting the key of server tokens", "project", project, "key", key, "error", err)
+		return
 	}
+	s.keyNotes.Store(project, keyNote{key, now.Add(noteAgain)})
 }
 
 // tokenOf is the server that a token is for.

@@ -68,8 +68,8 @@ type service struct {
 	ends     *batch[state.Ending, state.Ended]
 	limiter  *limiter
 	refusals *ratelimit.Local
-	// keyNotes limits how often the same key of tokens is noted, which counts once.
-	keyNotes *ratelimit.Local
+	// keyNotes has the keyNote of each project.
+	keyNotes sync.Map
 	// deallocations wakes the loop that deallocates servers.
 	deallocations notify.Signal
 }
@@ -80,7 +80,6 @@ func New(o Options) app.Part {
 	s := &service{
 		Options: o, metrics: newMetrics(o.Meter), limiter: newLimiter(o.Settings.Parallel, o.Settings.Fleet),
 		refusals: newRefusals(), deallocations: notify.New(),
-		keyNotes: ratelimit.NewLocal("key notes", state.Rate{PerSecond: 1.0 / 3600, Burst: 1}, time.Now),
 	}
 	s.begins = newBatch(o.Settings.Call, o.Store.BeginAllocations, func(a state.Allocation) bool { return a.Status != "" })
 	s.ends = newBatch(o.Settings.Call, s.endMatches, func(e state.Ended) bool { return e.Status != "" })

@@ -84,13 +84,22 @@ func TestChangesAreOneFeed(t *testing.T) {
 	s.do(t, http.MethodGet, "/changes", "").problem(t, 403, "")
 }
 
-// A key that signs the tokens of game servers is noted once, whoever notes it and how often, and names no key material.
+// A key that signs the tokens of game servers is noted when it is another one than the last, whatever changed between,
+// and names no key material.
 func TestServerKeysAreNoted(t *testing.T) {
 	s := startAsOwner(t)
 	for _, key := range []string{"k1", "k1", "k2", "k1"} {
 		must(t, s.store.NoteServerKey(t.Context(), "demo", key))
+		must(t, s.store.NoteErasure(t.Context(), "demo", key))
 	}
-	if got := s.changes(t, "?kind=key").text(); got != "key k2 signs operator\nkey k1 signs operator" {
+	for range 33 { // more than are looked at for an erasure
+		s.putSettings(t, "{}").expect(t, 200)
+	}
+	must(t, s.store.NoteServerKey(t.Context(), "demo", "k1"))
+	if got := s.changes(t, "?kind=key").text(); got != "key k1 signs operator\nkey k2 signs operator\nkey k1 signs operator" {
+		t.Error(got)
+	}
+	if got := s.changes(t, "?kind=player").text(); got != "player  erased k2\nplayer  erased k1" {
 		t.Error(got)
 	}
 }

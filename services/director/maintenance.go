@@ -16,7 +16,7 @@ const lookAgain = 250 * time.Millisecond
 // longestGap is the longest time between two looks of which nothing is missed.
 const longestGap = 5 * time.Second
 
-// A look is full when as many were not: what is not urgent is found a few seconds later.
+// Every fourth look is full: what is not urgent is found a few seconds later.
 const urgentLooks = 4
 
 // How many items are released one by one, or deleted, at a time. If there are more, the next look follows at once,
@@ -26,8 +26,9 @@ const (
 	expireBatch  = 128
 )
 
-// maintenance looks, once a second, for what a crash left behind and for what has expired. Every step may be done
-// twice, by any director. It also finds out whether the state store answers. A quiet project is looked at less often.
+// maintenance looks, once a second, for what a crash left behind, and every fourth time for what has expired. Every step
+// may be done twice, by any director. It also finds out whether the state store answers. A quiet project is looked at
+// less often.
 type maintenance struct {
 	scope
 	outbox    *outbox

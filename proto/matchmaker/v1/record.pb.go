@@ -4229,12 +4229,12 @@ func (x *WaitEvidence) GetSquares() float32 {
 // Change is a change by a developer, or by the service.
 type Change struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// kind is config, settings, function or player.
+	// kind is config, settings, function, player or key.
 	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
-	// name of the config or the function.
+	// name of the config, the function or the key.
 	Name   string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	Action string `protobuf:"bytes,3,opt,name=action,proto3" json:"action,omitempty"`
-	// by is the subject of the token; empty if the service did it.
+	// by is the subject of the token, operator for a key; empty if the service did it.
 	By            string `protobuf:"bytes,4,opt,name=by,proto3" json:"by,omitempty"`
 	Upload        int64  `protobuf:"varint,5,opt,name=upload,proto3" json:"upload,omitempty"`
 	Detail        string `protobuf:"bytes,6,opt,name=detail,proto3" json:"detail,omitempty"`

@@ -19,7 +19,8 @@ const (
 )
 
 // resultAge is how old a message may be whose results need not be read. A Redis that took over since may lack an older
-// result.
+// result. The age is a difference of two hosts' clocks, which are expected to be up to a second apart: a message may be
+// older by that, and a process that is further off, which its log says, has its results read.
 const resultAge = time.Second
 
 // NotifyAssigned wakes the requests that wait for these tickets, which have a result or never will have one. They read

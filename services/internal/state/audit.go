@@ -17,6 +17,9 @@ import (
 // AuditTime is for how long changes are kept, as in script/include/names.lua.
 const AuditTime = 90 * 24 * time.Hour
 
+// auditLength is how many of a project are, as there.
+const auditLength = 1000
+
 // AuditEntry is a change of a project. ID is its place among others.
 type AuditEntry struct {
 	*pb.Change
@@ -35,21 +38,27 @@ func encodeChange(c *pb.Change) []byte {
 	return body
 }
 
-// NoteErasure notes that a player was erased, and not which one: once an hour for each author.
+// NoteErasure notes that a player was erased, and not which one: once an hour for each author, as far as the latest 32
+// changes tell.
 func (s *Store) NoteErasure(ctx context.Context, project, by string) error {
-	return s.noteChange(ctx, project, s.Now().Add(-time.Hour), &pb.Change{Kind: "player", Action: "erased", By: by})
+	c := encodeChange(&pb.Change{Kind: "player", Action: "erased", By: by})
+	return s.noteChange(ctx, project, c, c, s.Now().Add(-time.Hour), 32)
 }
 
-// NoteServerKey notes which key signs the tokens of a project's servers, once as long as that is kept. The operator
-// changes the keys.
+// NoteServerKey notes which key signs the tokens of a project's servers, unless it is the one that was noted last and is
+// kept. The operator changes the keys.
 func (s *Store) NoteServerKey(ctx context.Context, project, id string) error {
-	return s.noteChange(ctx, project, time.Time{}, &pb.Change{Kind: "key", Name: id, Action: "signs", By: "operator"})
+	c := &pb.Change{Kind: "key", Name: id, Action: "signs", By: "operator"}
+	return s.noteChange(ctx, project, encodeChange(c), encodeChange(&pb.Change{Kind: c.Kind}), time.Time{}, auditLength)
 }
 
-// noteChange notes a change unless the same one was noted since a time.
-func (s *Store) noteChange(ctx context.Context, project string, since time.Time, c *pb.Change) error {
+// noteChange notes a change, unless the newest one since a time that begins as alike does is the same. It looks at so
+// many.
+func (s *Store) noteChange(
+	ctx context.Context, project string, change, alike []byte, since time.Time, searched int,
+) error {
 	return s.eval(ctx, s.call("audit_append", keysOf(project), ids{},
-		"change", encodeChange(c), "since", max(0, millis(since))))
+		"change", change, "since", max(0, millis(since)), "alike", alike, "searched", searched))
 }
 
 // changesStep is how many changes are read in a round trip.

@@ -47,11 +47,13 @@ func (s *Store) ListBackfill(ctx context.Context, project, id string, take func(
 	heard, err := s.redis.ZScore(ctx, k.backfills(), id).Result()
 	if errors.Is(err, redis.Nil) {
 		return nil
+	} else if err != nil {
+		return unavailable(err)
 	}
 	p := s.redis.Pipeline()
 	read := readBackfill(ctx, k, p, id, heard)
-	if _, failed := p.Exec(ctx); cmp.Or(err, failed) != nil {
-		return unavailable(cmp.Or(err, failed))
+	if _, err := p.Exec(ctx); err != nil {
+		return unavailable(err)
 	}
 	b, err := read()
 	if b != nil {

@@ -466,13 +466,15 @@ func (s *Store) create(
 }
 
 // space says that no ticket is refused for the project's limits of waiting tickets and results as long as the history's
-// position is between from and until: it grows with each ticket that counts to one of them.
+// position is between from and until: it grows with each ticket that counts to one of them. So all services of a system
+// must keep a history, or none.
 type space struct {
 	from, until int64
 	read        time.Time
 }
 
-// spaceTime is how long a space counts. A Redis that comes back with less has earlier positions, and is found later.
+// spaceTime is how long a space counts. A Redis that comes back with less has earlier positions, so that the script
+// looks; only one whose positions caught up within that time is not found.
 const spaceTime = time.Second
 
 // space returns what is known of a project's limits; the zero space if nothing is.

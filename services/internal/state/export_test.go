@@ -97,13 +97,13 @@ func (s *Store) LookEvery(d time.Duration) { s.waits.every = d }
 // AppendEntries appends equal entries of name, value pairs to a project's feed, in one round trip.
 func (s *Store) AppendEntries(ctx context.Context, project string, n int, changes ...string) error {
 	k := keysOf(project)
+	limit, is := s.arguments["feed_limit"].(int)
 	position, err := s.redis.Get(ctx, k.feedSeq()).Uint64()
-	if err != nil && !errors.Is(err, redis.Nil) {
-		return err
+	if !is || err != nil && !errors.Is(err, redis.Nil) {
+		return fmt.Errorf("the feed's limit is %v, its position: %w", s.arguments["feed_limit"], err)
 	}
 	_, err = s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 		p.IncrBy(ctx, k.feedSeq(), int64(n)) // first: readers never see entries beyond it
-		limit, _ := s.arguments["feed_limit"].(int)
 		for i := range n {
 			id := strconv.FormatUint(position+uint64(i)+1, 10) + "-0"
 			p.XAdd(ctx, &redis.XAddArgs{Stream: k.feed(), ID: id, MaxLen: int64(limit), Approx: true, Values: changes})
@@ -341,6 +341,28 @@ func (s *Store) MatchKeys(ctx context.Context, project string) (int, error) {
 // FeedEntries reads the feed: names and values of each entry.
 func (s *Store) FeedEntries(ctx context.Context, project string) ([][]string, error) {
 	return s.streamEntries(ctx, keysOf(project).feed())
+}
+
+// DueAll makes a member of each set of a project due.
+func (s *Store) DueAll(ctx context.Context, project string) error {
+	k := keysOf(project)
+	for _, set := range []string{k.outbox(), k.claims(), k.joins(), k.backfills(), k.waiting(), k.resolved(), k.ended(),
+		k.awaited(), k.rated(), k.unserved()} {
+		if err := s.redis.ZAdd(ctx, set, redis.Z{Score: 1, Member: "due"}).Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// NoJoins lets no match go to a running game.
+func (s *Store) NoJoins(ctx context.Context, project string) error {
+	return s.redis.Del(ctx, keysOf(project).joins()).Err()
+}
+
+// HistoryPosition is the last position of the history.
+func (s *Store) HistoryPosition(ctx context.Context, project string) (uint64, error) {
+	return s.redis.Get(ctx, keysOf(project).historySeq()).Uint64()
 }
 
 // HistoryEntries reads the history: names and values of each entry.

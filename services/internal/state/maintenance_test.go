@@ -2,6 +2,7 @@ package state_test
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -53,4 +54,31 @@ func testQuietProjects(t *testing.T, open func(state.Options) *state.Store) {
 	if err != nil || after[598] != at || slices.Max(after[:598]) != 0 || after[599] != 0 {
 		t.Errorf("positions %v, %v; want %d for p598", after, err, at)
 	}
+}
+
+// An urgent look finds matches that are overdue, and no more.
+func TestUrgentLooks(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		must(t, s.DueAll(t.Context(), project))
+		for urgent, want := range map[bool]state.DueWork{
+			true:  {Outbox: true, Claims: true, Backfills: true},
+			false: {Outbox: true, Claims: true, Backfills: true, Tickets: true, Results: true, Unserved: 1},
+		} {
+			due, err := s.At(at(1000000)).DueWork(t.Context(), project, state.Ages{Urgent: urgent})
+			must(t, err)
+			got := state.DueWork{Outbox: due.Outbox, Claims: due.Claims, Backfills: due.Backfills, Tickets: due.Tickets,
+				Results: due.Results, Unserved: due.Unserved}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("urgent %v: %+v, want %+v", urgent, got, want)
+			}
+		}
+		must(t, s.NoJoins(t.Context(), project))
+		for _, urgent := range []bool{true, false} { // of running games, only matches that go there are urgent
+			if due, err := s.At(at(1000000)).DueWork(t.Context(), project, state.Ages{Urgent: urgent}); err != nil ||
+				due.Backfills == urgent {
+				t.Errorf("urgent %v: %v, %v", urgent, due.Backfills, err)
+			}
+		}
+	})
 }

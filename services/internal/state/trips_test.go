@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -185,7 +186,8 @@ func TestPairTakesFewCommands(t *testing.T) {
 // TestLimitsHoldBetweenLooks: of two processes that rarely look at a project's limits, neither creates a ticket more.
 func TestLimitsHoldBetweenLooks(t *testing.T) {
 	open := opener(t, embeddedtest.Redis(t))
-	options := state.Options{History: 1000, Limits: state.Limits{Waiting: 20, Results: 24}}
+	options := state.Options{History: 1000, Limits: state.Limits{Waiting: 20, Results: 24},
+		Host: func() time.Time { return epoch0 }} // what was looked at counts all the time
 	stores := []*state.Store{open(options), open(options)}
 	revision, terms := setUp(t, stores[0])
 	var created, matched []string
@@ -217,6 +219,105 @@ func TestLimitsHoldBetweenLooks(t *testing.T) {
 	fill(20, "waiting")
 	match(4)
 	fill(0, "results")
+	before := lastPosition(t, stores[0])
+	for n := range 6 {
+		if err := stores[n%2].Creator(nil).Create(t.Context(), project, ticket("refused", 1)); err == nil {
+			t.Fatal("it was created")
+		}
+	}
+	if after := lastPosition(t, stores[0]); after != before {
+		t.Errorf("refused creates moved the history from %d to %d", before, after)
+	}
+	lines, end := readHistory(t, stores[0], nil)
+	if strings.Contains(strings.Join(lines, "\n"), "gap") || end.GetPosition() != before {
+		t.Errorf("the history ends at %d, and its counter at %d: %q", end.GetPosition(), before, lines)
+	}
+}
+
+// lastPosition is the last position of the history.
+func lastPosition(t *testing.T, s *state.Store) uint64 {
+	t.Helper()
+	at, err := s.HistoryPosition(t.Context(), project)
+	must(t, err)
+	return at
+}
+
+// TestRefusedCreatesWriteNothing: where a limit is met, and where one is not but the player has a ticket.
+func TestRefusedCreatesWriteNothing(t *testing.T) {
+	s := opener(t, embeddedtest.Redis(t))(state.Options{History: 1000, Limits: state.Limits{Waiting: 9}})
+	settings := &pb.ProjectSettings{Tickets: &pb.TicketRules{PlayerLimit: 1}}
+	ask := func(id, owner string) error {
+		return second(s.Creator(nil).CreateAs(t.Context(), project, state.Creation{Settings: settings,
+			Ticket: &pb.Ticket{Id: id, Owner: owner, Created: 1}}))
+	}
+	must(t, ask("first", "ada"))
+	writes := regexp.MustCompile(`cmdstat_(incrby|xadd|zadd|hset):calls=\d+`)
+	written := func() []string {
+		text, err := s.Usage(t.Context())
+		must(t, err)
+		found := writes.FindAllString(text, -1)
+		slices.Sort(found)
+		return found
+	}
+	refuses := func(id, owner string) {
+		t.Helper()
+		before := written()
+		for range 3 {
+			if err := ask(id, owner); err == nil {
+				t.Fatal("it was created")
+			}
+		}
+		if after := written(); !slices.Equal(before, after) {
+			t.Errorf("refused creates wrote: %q, then %q", before, after)
+		}
+	}
+	refuses("again", "ada")
+	for n := range 8 {
+		must(t, ask(fmt.Sprint("t", n), fmt.Sprint("p", n)))
+	}
+	refuses("full", "bea")
+}
+
+// TestLimitsHoldInGroups: a group of which a part is refused, and tickets that wait again.
+func TestLimitsHoldInGroups(t *testing.T) {
+	for _, history := range []int{0, 1000} {
+		s := opener(t, embeddedtest.Redis(t))(state.Options{History: history, Limits: state.Limits{Waiting: 20},
+			Host: func() time.Time { return epoch0 }})
+		revision, terms := setUp(t, s)
+		create(t, s, "a", "b")
+		c := claim(revision, "m", "a", "b")
+		mustClaim(t, s, terms, c)
+		var group []*pb.Ticket
+		for n := range 18 {
+			group = append(group, ticket(fmt.Sprint("t", n), 1))
+		}
+		must(t, s.Creator(nil).CreateAtOnce(t.Context(), project, group...)) // two may wait
+		must(t, second(s.ReleaseMatch(t.Context(), project, c.Match, "test", false, "allocation")))
+		if err := s.Creator(nil).Create(t.Context(), project, ticket("more", 1)); err == nil {
+			t.Errorf("history %d: more wait than may, after some wait again", history)
+		}
+		must(t, second(s.DeleteTicket(t.Context(), project, "t0", "")))
+		if err := s.Creator(nil).CreateAtOnce(t.Context(), project, ticket("in", 1), ticket("out", 1)); err == nil {
+			t.Errorf("history %d: two were created for one", history)
+		}
+		if counts, err := s.Counts(t.Context(), project); err != nil || counts.Waiting != 20 {
+			t.Errorf("history %d: %d wait: %v", history, counts.Waiting, err)
+		}
+	}
+}
+
+// TestLimitsHoldAfterAFailover: positions that are below what was known tell nothing.
+func TestLimitsHoldAfterAFailover(t *testing.T) {
+	s := opener(t, embeddedtest.Redis(t))(state.Options{History: 1000, Limits: state.Limits{Waiting: 20},
+		Host: func() time.Time { return epoch0 }})
+	create(t, s, "a")
+	must(t, s.Flush(t.Context()), s.LetWait(t.Context(), project, []string{"x"}))
+	for n := range 19 {
+		must(t, s.LetWait(t.Context(), project, []string{fmt.Sprint("y", n)}))
+	}
+	if err := s.Creator(nil).Create(t.Context(), project, ticket("more", 1)); err == nil {
+		t.Error("more wait than may")
+	}
 }
 
 // TestProjectsShareRoundTrips: what many projects create, and claim, while two round trips are under way, takes one.

@@ -96,7 +96,7 @@ for n = 0, #KEYS - first_key do
     end
   end
 end
-add_all(waiting, scores)
+call_all('ZADD', waiting, scores)
 pause(missed, now)
 redis.call('ZREM', claims, match_id)
 redis.call('DEL', match)

@@ -8,13 +8,12 @@
 -- ARGV: duration (of the leases), search_time (until the search for a server ends), claim_time (until the tickets wait
 --       again, counted as the search is) (all three in milliseconds), match_count, then for each match: id,
 --       holder, number of tickets, their ids with spaces between, event, dropped event, place
--- Result: feed position (0 unless tickets wait again), then for each match five values:
---         'ok', 0, 1 for the first lease else 0, for how many milliseconds the search may still go on, of which the
---         leases before had their part, and the ids of the players: newlines between a ticket's players, tabs between
---         the tickets;
---         'busy', for how many milliseconds another holder still has the lease, 0, 0, '';
---         'dropped', 0, 0, 0, and the matches that went to its backfill ticket, with spaces between, which are to be
---         released now; or 'done' (assigned), 'released' or 'gone' (ended long ago), 0, 0, 0, ''
+-- Result: feed position (0 unless tickets wait again), then for each match five values: 'ok', 0, 1 for the first lease
+--         else 0, for how many milliseconds the search may still go on, of which the leases before had their part, and
+--         the ids of the players: newlines between a ticket's players, tabs between the tickets; 'busy', for how many
+--         milliseconds another holder still has the lease, 0, 0, ''; 'dropped', 0, 0, 0, and the matches that went to
+--         its backfill ticket, with spaces between, which are to be released now; or 'done' (assigned), 'released' or
+--         'gone' (ended long ago), 0, 0, 0, ''
 local now, k, a = millis(), first_key, first_arg
 local events, moved, begun_ids, deadlines, dropped, changes, scores, ends, result = {}, 0, {}, {}, {}, {}, {}, {}, {0}
 for _ = 1, tonumber(match_count) do
@@ -66,16 +65,12 @@ for _ = 1, tonumber(match_count) do
   end
   k, a = k + 1 + count + (game and 3 or 0), a + 7
 end
-add_all(waiting, scores)
+call_all('ZADD', waiting, scores)
 note_ends(ends)
-if #dropped > 0 then
-  redis.call('ZREM', claims, unpack(dropped))
-  redis.call('ZREM', outbox, unpack(dropped))
-end
-if #begun_ids > 0 then
-  redis.call('ZREM', outbox, unpack(begun_ids))
-end
-add_all(claims, deadlines)
+call_all('ZREM', claims, dropped)
+call_all('ZREM', outbox, dropped)
+call_all('ZREM', outbox, begun_ids)
+call_all('ZADD', claims, deadlines)
 append_history(events, moved)
 result[1] = append_feed(changes)
 return result

@@ -1,14 +1,13 @@
--- Notes a change that goes with no other change of the state. The same one by the same author counts once since a time,
--- so that many of them leave room for others.
+-- Notes a change that goes with no other change of the state, unless the newest one of its like is the same.
 -- Full: runs
 -- Uses: audit
 -- KEYS: audit
--- ARGV: change, since (in Unix milliseconds)
+-- ARGV: change, since (in Unix milliseconds), alike (what it and those of its like begin with), searched (how many)
 -- Result: 1, or 0 if it is noted
-for _, entry in ipairs(redis.call('XREVRANGE', audit, '+', since)) do
-  if entry[2][2] == change then
-    return 0
-  end
+local newest = nil
+for _, entry in ipairs(redis.call('XREVRANGE', audit, '+', since, 'COUNT', searched)) do
+  newest = newest or string.sub(entry[2][2], 1, #alike) == alike and entry[2][2]
 end
+if newest == change then return 0 end
 append_audit(change, '')
 return 1

@@ -7,8 +7,7 @@
 -- ARGV: name, read (the body that the caller read, '' = none), body ('' = delete), limit (of functions),
 --       may_create (0 = Redis is short of memory), event ('' = none), audited (the change, encoded),
 --       added (how many of the modules the function names from now on; it no longer names the others), then module
--- Result: 'ok', 'changed' (read again), 'full', 'short' (of memory) or 'gone' (a module is not
---         noted)
+-- Result: 'ok', 'changed' (read again), 'full', 'short' (of memory) or 'gone' (a module is not noted)
 local current = redis.call('HGET', functions, name) or ''
 if current ~= read then
   return 'changed'

@@ -7,13 +7,12 @@
 --       its tickets and of its place, see place.lua, and of its result, if one is awaited
 -- ARGV: readable (for how many milliseconds the results are), memory (for how many milliseconds to keep a match that
 --       may have a second server), is_told ('1' = the servers of running games learn of it now, else when they
---       approve), match_count, then for each match: id, holder (that must have the lease), number of
---       tickets, their ids with spaces between, event, connection ('' = none), body (of the match when it has a server
---       or may have one, '' = it has none), call_lost ('1' = a call for the server may still arrive), server (to store,
---       '' = none), server_time (for how many milliseconds), target ('' = none), answer (of hosting, see credit.lua),
---       outcome ('' = none), place, made ('=' and what the function made of the running game's backfill ticket, '' =
---       nothing), awaits (see result.lua, '' = no result), number of assignments (1 for all tickets, or one for each),
---       assignments
+--       approve), match_count, then for each match: id, holder (that must have the lease), number of tickets, their ids
+--       with spaces between, event, connection ('' = none), body (of the match when it has a server or may have one, ''
+--       = it has none), call_lost ('1' = a call for the server may still arrive), server (to store, '' = none),
+--       server_time (for how many milliseconds), target ('' = none), answer (of hosting, see credit.lua), outcome ('' =
+--       none), place, made ('=' and what the function made of the running game's backfill ticket, '' = nothing), awaits
+--       (see result.lua, '' = no result), number of assignments (1 for all tickets, or one for each), assignments
 -- Result: feed position (0 when nothing changed there), then for each match three values: 'ok', or 'room' when matches
 --         that had to wait may be claimed now, '1' for each ticket that was assigned or '0', and the matches that go to
 --         its backfill ticket, with spaces between: they are to be assigned or released now. When the match had ended
@@ -21,7 +20,7 @@
 --         players are still asked), 'lapsed' (its server approves too late, or its game is not what it was),
 --         'released' or 'gone' (it is not known any more), and '', ''
 -- mistake revenant: local function is_claimed() return true end
-local now, k, a = millis(), first_key, first_arg
+local now, k, a, in_outbox = millis(), first_key, first_arg, false
 local expiry = now + readable
 local all, count, ended_ids, keep, events, ends, result, changes, games = {}, 0, {}, {}, {}, {}, {0}, {}, {}
 for i = 1, tonumber(match_count) do
@@ -81,9 +80,7 @@ for i = 1, tonumber(match_count) do
         add(keep, kept, id)
       end
       ended_ids[#ended_ids + 1] = id
-      if m.state ~= ALLOCATING then -- which left the outbox when it began
-        redis.call('ZREM', outbox, id)
-      end
+      in_outbox = in_outbox or m.state ~= ALLOCATING -- which left the outbox when it began
     end
     if game and not is_joining and redis.call('EXISTS', game.key) == 1 then
       others = is_used and serve_game(game, connection, now, changes) or forget(game, changes)
@@ -99,11 +96,10 @@ for i = 1, tonumber(match_count) do
   k, a = k + 2 + tickets + (game and 3 or 0) + (awaits ~= '' and 1 or 0), a + 17 + assignments
 end
 note_ends(ends)
-if #ended_ids > 0 then
-  redis.call('ZREM', claims, unpack(ended_ids))
-end
+call_all('ZREM', claims, ended_ids)
+call_all('ZREM', outbox, in_outbox and ended_ids or {})
 append_history(events, count)
-add_all(ended, keep) -- until when matches are kept
+call_all('ZADD', ended, keep) -- until when matches are kept
 keep_results(all, count, now, readable)
 for _, game in pairs(games) do
   describe(game, changes)

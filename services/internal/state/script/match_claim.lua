@@ -127,8 +127,8 @@ for _, match in ipairs(matches) do
     count = count + #match.ids
   end
 end
-add_all(claims, claimed)
-add_all(outbox, sent)
+call_all('ZADD', claims, claimed)
+call_all('ZADD', outbox, sent)
 for name, t in pairs(targets) do
   note_claims(name, t, now)
 end

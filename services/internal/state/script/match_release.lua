@@ -56,7 +56,7 @@ for n = 0, #KEYS - first_key do
     ids[#ids + 1] = id
   end
 end
-add_all(waiting, scores)
+call_all('ZADD', waiting, scores)
 if game then
   if game.is_running then
     others = lapse(game, match_id, changes)

@@ -7,21 +7,21 @@
 --       encoding, body, standing, rated
 -- KEYS: waiting, resolved, claims, settings, party, rates, players_0, players_1, keys_0, keys_1, queues, running,
 --       ratings, rated, then ticket…
--- ARGV: waiting_limit, results_limit (0 = none), room_from, room_until (positions of the history between which neither
---       is met), player_interval, player_burst, project_interval, project_burst (in
---       microseconds, an interval of 0 = no limit), large_size (bytes of a body from which they count), bytes_limit (of
---       all large bodies, 0 = none), player_share (bytes of one, 0 = any), settings_revision (of the settings
---       that the caller decided by), party_read (the party's revision that the caller read, '' = no party),
---       party_revision, party_body (of the party with its search), heard_every (for how many milliseconds it is not
---       noted again that a member was heard of), event, replaced_event, listing (1 = list the tickets of each player),
---       player_limit (how many a player may have without a result, 0 = any), replaces ('1' = the oldest end for a
---       new one), ends_told ('1' = the tickets' ends are), told_time (for how many milliseconds an end is),
---       first_pause, longest_pause (in milliseconds, 0 = players that missed a match do not pause), key_period (for how
---       many microseconds keys are remembered at least), key_limit (how many, 0 = any), rating_slots (see rated.lua, ''
---       = the tickets have no ratings), rated_limit (how many players may have some), when_running (refuse, tell or '':
---       what becomes of a ticket of a player in a match without a result), count, older_count, then id, owner, body,
---       its_players ('' = the owner), its_queues (with spaces between, '' = they need not be served), key (digest
---       of an Idempotency-Key, '' = none), request (its digest)…
+-- ARGV: waiting_limit, results_limit (0 = none), room_from, room_until (history positions between which neither is
+--       met), player_interval, player_burst, project_interval, project_burst (in microseconds, an interval of 0 = no
+--       limit), large_size (bytes of a body from which they count), bytes_limit (of all large bodies, 0 = none),
+--       player_share (bytes of one, 0 = any), settings_revision (of the settings that the caller decided by),
+--       party_read (the party's revision that the caller read, '' = no party), party_revision, party_body (of the party
+--       with its search), heard_every (for how many milliseconds it is not noted again that a member was heard of),
+--       event, replaced_event, listing (1 = list the tickets of each player), player_limit (how many a player may have
+--       without a result, 0 = any), replaces ('1' = the oldest end for a new one), ends_told ('1' = the tickets' ends
+--       are), told_time (for how many milliseconds an end is), first_pause, longest_pause (in milliseconds, 0 = players
+--       that missed a match do not pause), key_period (for how many microseconds keys are remembered at least),
+--       key_limit (how many, 0 = any), rating_slots (see rated.lua, '' = the tickets have no ratings), rated_limit (how
+--       many players may have some), when_running (refuse, tell or '': what becomes of a ticket of a player in a match
+--       without a result), count, older_count, then id, owner, body, its_players ('' = the owner), its_queues (with
+--       spaces between, '' = they need not be served), key (digest of an Idempotency-Key, '' = none), request (its
+--       digest)…
 -- Result: feed position (0 when none was created), then for each ticket that was not created its number from 0, and
 --         'waiting', 'results', 'player', 'project', 'bytes', 'share', 'keys', or 'paused ' or 'absent ' and which of
 --         its players pauses (from 1), or did and was not heard of in the party since, and how many microseconds to
@@ -56,7 +56,8 @@ read_buckets(tickets, now)
 read_keys(tickets, now)
 read_older()
 rate(tickets, created)
-local room, readable, result = room_for(tonumber(count), created)
+local result = {0}
+if room_until - room_from <= tonumber(count) then look(nil, created, result) end -- positions cannot tell
 
 -- admit returns why a ticket is not created, and a value; or nil and the older tickets that end for it.
 local function admit(t)
@@ -90,6 +91,9 @@ local function admit(t)
     limit, value = make_room(t)
   end
   local large = not limit and refuse_large(t)
+  if not limit and not large and not is_room(tonumber(count), created, result) then
+    return readable and 'waiting' or 'results', 0
+  end
   return large or limit, large and 0 or value
 end
 
@@ -137,7 +141,7 @@ if #ids > 0 then
   end
   append_history(events, #ids + #ended)
   result[1] = append_feed(changes)
-else
-  take_positions(-1 - count)
+elseif taken > 0 then
+  take_positions(-taken)
 end
 return result

@@ -39,7 +39,5 @@ local function forget_answers(match_key)
       known = {}
     end
   end
-  if #known > 0 then
-    redis.call('HDEL', match_key, unpack(known))
-  end
+  call_all('HDEL', match_key, known)
 end

@@ -1,24 +1,35 @@
 -- Functions of ticket_create.lua which return why a ticket is not created: pauses, matches without a result, queues and
 -- bytes; or store it. They use large, pause and buckets.
 -- Reads: queues, running, when_running, party, party_read, heard_every, first_pause, longest_pause, large_size,
---  bytes_limit, player_share, ends_told, waiting, waiting_limit, results_limit, room_from, room_until
+--  bytes_limit, player_share, ends_told, waiting, waiting_limit, results_limit, room_from, room_until, history_limit,
+--  history_seq
 local large_from, serves, used, held, sizes, counted = tonumber(large_size), {}, nil, {}, {}, {}
+local room, readable = math.huge, true
 
--- room_for returns how many tickets may be created, whether there is room for results, and the beginning of the result.
--- Each ticket that waits or gets a result takes a position of the history, so it rarely looks.
-local function room_for(count, now)
-  local position, room, left = take_positions(count + 1), math.huge, math.huge
-  local before = position - count - 1
-  if position > tonumber(room_until) or before < tonumber(room_from) then
-    room = tonumber(waiting_limit) > 0 and waiting_limit - redis.call('ZCARD', waiting) or room
-    left = tonumber(results_limit) > 0 and tonumber(results_limit) or left
-    local parts = left < math.huge and redis.call('HGETALL', results) or {}
-    for i = 1, #parts, 2 do -- also of tickets that were deleted since
-      left = tonumber(parts[i]) > now and left - parts[i + 1] or left
+-- look looks how many tickets may be created, whether results have room, and until which position that is so.
+local function look(position, now, result)
+  position = position or history_limit == '0' and math.huge or tonumber(redis.call('GET', history_seq) or 0)
+  local left = tonumber(results_limit) > 0 and tonumber(results_limit) or math.huge
+  room = tonumber(waiting_limit) > 0 and waiting_limit - redis.call('ZCARD', waiting) or room
+  local parts = left < math.huge and redis.call('HGETALL', results) or {}
+  for i = 1, #parts, 2 do -- also of tickets that were deleted since
+    left = tonumber(parts[i]) > now and left - parts[i + 1] or left
+  end
+  if math.max(position, math.min(room, left)) < math.huge then
+    result[2], result[3], result[4] = position, 'room', math.min(room, left)
+  end
+  room, readable = left > 0 and room or 0, left > 0
+end
+
+-- is_room reports whether a ticket may be created. Positions, which the first one takes, nearly always tell it.
+local function is_room(count, now, result)
+  if taken == 0 and room_until - room_from > count then
+    take_positions(count + 1)
+    if last > tonumber(room_until) or last - taken < tonumber(room_from) then
+      look(last - taken, now, result)
     end
   end
-  local least = math.min(room, left)
-  return left > 0 and room or 0, left > 0, math.max(position, least) < math.huge and {0, before, 'room', least} or {0}
+  return room > 0
 end
 
 -- refuse_pausing names the player that pauses longest, or one that did and was not heard of in the party since.

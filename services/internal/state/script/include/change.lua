@@ -52,12 +52,10 @@ local function append_feed(changes)
   return position
 end
 
--- take_positions takes positions of the history that append_history is to use, or gives them back, and returns the last
--- one; a huge one when no history is kept.
+-- take_positions takes positions that append_history is to use, or gives them back.
 local taken, last = 0, 0
 local function take_positions(count)
-  taken, last = count, tonumber(history_limit) == 0 and math.huge or redis.call('INCRBY', history_seq, count)
-  return last
+  taken, last = count, redis.call('INCRBY', history_seq, count)
 end
 
 -- append_history appends one entry to the history, unless none is kept. events is a list of pairs: an event, and the
@@ -99,10 +97,10 @@ local function requeue(ticket, id, created, changes, scores)
   -- mistake forgotten: changes[#changes - 1], changes[#changes] = '-' .. id, ''
 end
 
--- add_all adds a list of scores and members to a set, unless it is empty.
-local function add_all(set, list)
+-- call_all calls a command with a key and a list, unless that is empty.
+local function call_all(command, key, list)
   if #list > 0 then
-    redis.call('ZADD', set, unpack(list))
+    redis.call(command, key, unpack(list))
   end
 end
 

@@ -56,7 +56,7 @@ local function take_tickets(matches, all, result)
       end
     end
   end
-  add_all(waiting, back)
+  call_all('ZADD', waiting, back)
 end
 
 -- enter_game notes that a match goes to its running game, or creates the backfill ticket of its new one.
