@@ -1,21 +1,23 @@
 package allocator_test
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"matchmaker.dev/services/allocator"
 	"matchmaker.dev/services/allocator/provider"
@@ -233,17 +235,26 @@ func (g *gate) noted(keys ...string) {
 // A key that a renewed token is signed with is noted, too, and one that could not be noted soon again.
 func TestKeysOfRenewedTokensAreNoted(t *testing.T) {
 	g := openGate(t)
-	options, err := redis.ParseURL(g.redis)
+	at, err := url.Parse(g.redis)
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := redis.NewClient(options)
-	t.Cleanup(func() { _ = client.Close() })
-	audit := "mm:{" + project + "}:audit"
-	do := func(command ...any) {
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", at.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	in := bufio.NewReader(conn)
+	do := func(command, value string) {
 		t.Helper()
-		if err := client.Do(t.Context(), command...).Err(); err != nil {
-			t.Fatal(err)
+		for _, line := range []string{"SELECT " + cmp.Or(strings.Trim(at.Path, "/"), "0"),
+			command + " mm:{" + project + "}:audit" + value} {
+			if _, err := io.WriteString(conn, line+"\r\n"); err != nil {
+				t.Fatal(err)
+			}
+			if reply, err := in.ReadString('\n'); err != nil || reply[0] == '-' {
+				t.Fatal(line, reply, err)
+			}
 		}
 	}
 	renew := func(text string) string {
@@ -254,10 +265,10 @@ func TestKeysOfRenewedTokensAreNoted(t *testing.T) {
 		}
 		return next
 	}
-	do("DEL", audit)
-	do("SET", audit, "no stream")
+	do("DEL", "")
+	do("SET", " text")
 	text := renew(g.tokenOf("m"))
-	do("DEL", audit)
+	do("DEL", "")
 	text = renew(text)
 	g.noted() // it waits a while
 	g.add(2 * time.Minute)

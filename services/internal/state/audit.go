@@ -45,8 +45,8 @@ func (s *Store) NoteErasure(ctx context.Context, project, by string) error {
 	return s.noteChange(ctx, project, c, c, s.Now().Add(-time.Hour), 32)
 }
 
-// NoteServerKey notes which key signs the tokens of a project's servers, unless it is the one that was noted last and is
-// kept. The operator changes the keys.
+// NoteServerKey notes which key signs the tokens of a project's servers, unless it is the one that was noted last. The
+// operator changes the keys.
 func (s *Store) NoteServerKey(ctx context.Context, project, id string) error {
 	c := &pb.Change{Kind: "key", Name: id, Action: "signs", By: "operator"}
 	return s.noteChange(ctx, project, encodeChange(c), encodeChange(&pb.Change{Kind: c.Kind}), time.Time{}, auditLength)
