@@ -36,7 +36,7 @@ func (c *Client) MyParty(ctx context.Context, onBehalfOf string) (*Party, error)
 //
 // With its ETag in `If-None-Match` and `Prefer: wait`, the answer comes when the party has changed, or is 304. Each
 // request of a member says that it is there: a member that is silent for long leaves. Developers read it without its
-// code.
+// code, and never wait: the answer, or 304, comes at once.
 func (c *Client) GetParty(ctx context.Context, partyID string, onBehalfOf string) (*Party, error) {
 	return ask[Party](ctx, c, plainCall{
 		method: http.MethodGet, path: "v1/parties/{partyId}",

@@ -448,11 +448,11 @@ type ReportRule struct {
 // MatchPage: Matches that run, and how many there are.
 type MatchPage struct {
 	Matches []ListedMatch `json:"matches"`
-	// How many have no result yet.
+	// How many have no server and no end yet.
 	Open int64 `json:"open"`
 	// How many go to running games.
 	Joining int64 `json:"joining"`
-	// How many had their result, and are still known: most have a server.
+	// How many had their server or end, and are still known: most have a server.
 	Ended int64 `json:"ended"`
 	// How many have a server that is to be given back.
 	Returning int64 `json:"returning"`
@@ -528,7 +528,7 @@ type Change struct {
 	Name string `json:"name,omitzero"`
 	// `put`, `deleted`, `erased`, `signs`, or the reason of an event of the kind `function`.
 	Action string `json:"action"`
-	// The subject of the token. Absent if the service did it.
+	// The subject of the token; `operator` for a key. Absent if the service did it.
 	By string `json:"by,omitzero"`
 	// That the config or the settings have from then on.
 	ETag string `json:"etag,omitzero"`
