@@ -96,7 +96,8 @@ func TestServerKeysAreNoted(t *testing.T) {
 		s.putSettings(t, "{}").expect(t, 200)
 	}
 	must(t, s.store.NoteServerKey(t.Context(), "demo", "k1"))
-	if got := s.changes(t, "?kind=key").text(); got != "key k1 signs operator\nkey k2 signs operator\nkey k1 signs operator" {
+	want := "key k1 signs operator\nkey k2 signs operator\nkey k1 signs operator"
+	if got := s.changes(t, "?kind=key").text(); got != want {
 		t.Error(got)
 	}
 	if got := s.changes(t, "?kind=player").text(); got != "player  erased k2\nplayer  erased k1" {

@@ -26,9 +26,9 @@ const (
 	expireBatch  = 128
 )
 
-// maintenance looks, once a second, for what a crash left behind, and every fourth time for what has expired. Every step
-// may be done twice, by any director. It also finds out whether the state store answers. A quiet project is looked at
-// less often.
+// maintenance looks, once a second, for what a crash left behind, and every fourth time for what has expired. Every
+// step may be done twice, by any director. It also finds out whether the state store answers. A quiet project is looked
+// at less often.
 type maintenance struct {
 	scope
 	outbox    *outbox
