@@ -612,3 +612,22 @@ func TestRunningGamesTakeFewRoundTrips(t *testing.T) {
 		}
 	}
 }
+
+// TestLooksAmongRefusals: the limits are looked at after a ticket of the group was refused.
+func TestLooksAmongRefusals(t *testing.T) {
+	open := opener(t, embeddedtest.Redis(t))
+	options := state.Options{History: 1000, Limits: state.Limits{Waiting: 20, PlayerRate: 0.001, PlayerBurst: 1},
+		Host: func() time.Time { return epoch0 }}
+	s, other := open(options), open(options)
+	ofAda := func(id string) *pb.Ticket { return &pb.Ticket{Id: id, Owner: "ada", Created: 1} }
+	must(t, s.Creator(nil).Create(t.Context(), project, ofAda("first")))
+	for n := range 12 {
+		create(t, other, fmt.Sprint("t", n))
+	}
+	err := s.Creator(nil).CreateAtOnce(t.Context(), project, ofAda("again"), ticket("last", 1))
+	if refused, is := errors.AsType[*problem.Error](err); !is || refused.Limit.Name != "player" {
+		t.Errorf("a player creates too often: %v", err)
+	}
+	_, err = s.Ticket(t.Context(), project, "last")
+	must(t, err)
+}

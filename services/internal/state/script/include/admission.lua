@@ -16,7 +16,8 @@ local function look(position, now, result)
     left = tonumber(parts[i]) > now and left - parts[i + 1] or left
   end
   if math.max(position, math.min(room, left)) < math.huge then
-    result[2], result[3], result[4] = position, 'room', math.min(room, left)
+    local n = #result
+    result[n + 1], result[n + 2], result[n + 3] = position, 'room', math.min(room, left)
   end
   room, readable = left > 0 and room or 0, left > 0
 end
