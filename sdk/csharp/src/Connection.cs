@@ -210,6 +210,9 @@ namespace Matchmaking
         internal const double Stall = 60000;
         internal const double Whole = 300000;
         internal const int MaxAnswer = 8 << 20;
+
+        /// <summary>The longest address that is asked: Uri takes no longer ones than 65,519, and no service does.</summary>
+        internal const int MaxUrl = 16 << 10;
         /// <summary>When so much more time passed than the steady clock shows, the device slept.</summary>
         const double Slept = 60000;
 
@@ -438,6 +441,12 @@ namespace Matchmaking
             }
             call.Headers.AddRange(request.Headers);
             if (request.Body != null) AnyRequest.Put(call.Headers, "Content-Type", "application/json");
+            if (call.Url.Length > Connection.MaxUrl)
+            {
+                OnHead(414, headers);
+                OnEnd(null);
+                return;
+            }
             State = States.Flying;
             flying = true;
             id = c.Options.Transport.Start(call, this);
