@@ -149,7 +149,7 @@ var mostCounts = map[string]float64{
 	"4 pairs/s, no server: messages a ticket":                    5,
 	"4 pairs/s, no server: scripts a ticket":                     3,
 	"4 pairs/s, no server: trips to Redis a ticket":              7.5,
-	"4 pairs/s, no server: commands inside Redis a ticket":       34,
+	"4 pairs/s, no server: commands inside Redis a ticket":       38,
 	"4 pairs/s, no server, one request: trips to Redis a ticket": 6.5,
 	"4 pairs/s, a server each: messages: mm.assigned a ticket":   0.5,
 	"4 pairs/s, a server each: messages: mm.match a ticket":      1,
