@@ -19,7 +19,7 @@ func TestLeaderMeasuresPlayers(t *testing.T) {
 	w := newWorld(t)
 	w.lives(t.Context(), "r")
 	ids := w.create(4)
-	sub, err := w.bus.ServeRuns("r", project, "teams", func(_ context.Context, _ *pb.RunRequest, answer bus.SendPart) {
+	w.serve("teams", func(_ context.Context, _ *pb.RunRequest, answer bus.SendPart) {
 		one := of("x", ids[0], ids[1])
 		one.Players = 5
 		_ = answer(&pb.RunPart{Last: true, Proposals: []*pb.Proposal{one}, Stats: &pb.RunStats{
@@ -28,10 +28,6 @@ func TestLeaderMeasuresPlayers(t *testing.T) {
 			Pools:        map[string]*pb.PoolCount{"all": {Tickets: 2, Oldest: 1, Players: 4}},
 		}})
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { sub.Stop() })
 	meter, measured := telemetrytest.New()
 	w.director("a", times(), func(o *director.Options) { o.Meter = meter })
 	w.put(project, "teams", &pb.Config{Queue: "ranked", Pools: map[string]*pb.Pool{"all": {}}})
@@ -68,17 +64,13 @@ func TestInventedQueuesHideNoOther(t *testing.T) {
 			told[fmt.Sprintf("invented-%d", n)] = 3
 		}
 		var ran atomic.Bool
-		sub, err := w.bus.ServeRuns("r", project, name, func(_ context.Context, _ *pb.RunRequest, answer bus.SendPart) {
+		w.serve(name, func(_ context.Context, _ *pb.RunRequest, answer bus.SendPart) {
 			if name == "casual" && ran.Swap(true) {
 				return // the last run that tells anything is the other config's
 			}
 			_ = answer(&pb.RunPart{Last: true, Stats: &pb.RunStats{Players: 9, Queues: told,
 				QueuePlayers: map[string]int64{name: 5}}})
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { sub.Stop() })
 		w.put(project, name, &pb.Config{Queue: name})
 		w.until(name+" is measured", func() bool { return is(name) })
 	}

@@ -93,14 +93,9 @@ func TestProposalsWaitForTheirRivals(t *testing.T) {
 				}
 			}
 			second := func(_ context.Context, _ *pb.RunRequest, answer bus.SendPart) { slow <- answer }
-			for function, serve := range map[string]func(context.Context, *pb.RunRequest, bus.SendPart){
-				"first": first, "second": second,
-			} {
-				sub, err := w.bus.ServeRuns("r", project, function, serve)
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(func() { sub.Stop() })
+			w.serve("first", first)
+			w.serve("second", second)
+			for _, function := range []string{"first", "second"} {
 				w.put(project, function, &pb.Config{Queue: function})
 			}
 			patient := times()
@@ -132,18 +127,12 @@ func TestPokesOfWhatARunSawStartNoRun(t *testing.T) {
 	var at atomic.Uint64 // beyond what any run of the other config saw
 	at.Store(saw)
 	runs, fences := make(chan bus.SendPart, 100), make(chan struct{}, 100)
-	for function, serve := range map[string]func(context.Context, *pb.RunRequest, bus.SendPart){
-		"c": func(_ context.Context, _ *pb.RunRequest, answer bus.SendPart) { runs <- answer },
-		"fence": func(_ context.Context, _ *pb.RunRequest, answer bus.SendPart) {
-			_ = answer(&pb.RunPart{Last: true})
-			fences <- struct{}{}
-		},
-	} {
-		sub, err := w.bus.ServeRuns("r", project, function, serve)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { sub.Stop() })
+	w.serve("c", func(_ context.Context, _ *pb.RunRequest, answer bus.SendPart) { runs <- answer })
+	w.serve("fence", func(_ context.Context, _ *pb.RunRequest, answer bus.SendPart) {
+		_ = answer(&pb.RunPart{Last: true})
+		fences <- struct{}{}
+	})
+	for _, function := range []string{"c", "fence"} {
 		w.put(project, function, &pb.Config{Queue: function})
 	}
 	patient := times()

@@ -360,6 +360,16 @@ func (w *world) runner(name string, functions map[string]function) (stop func())
 	return w.living(w.Context(), name, functions)
 }
 
+// serve has runs of a function answered by the runner "r".
+func (w *world) serve(function string, run func(context.Context, *pb.RunRequest, bus.SendPart)) {
+	w.Helper()
+	sub, err := w.bus.ServeRuns("r", project, function, run)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(func() { sub.Stop() })
+}
+
 // living is a runner that sends heartbeats until life ends.
 func (w *world) living(life context.Context, name string, functions map[string]function) (stop func()) {
 	w.Helper()

@@ -98,13 +98,8 @@ func (s *service) routes(e *echo.Echo) {
 	callers := s.Verifier.Require(auth.Player, auth.Service)
 	readers := s.Verifier.RequireLook(auth.Player, auth.Service, auth.Developer)
 	bodies := ratelimit.Bodies(s.Bodies, s.Now)
-	var paths []string
-	add := func(method, path string, h func(echo.Context, string) error) {
-		path = web.Base + "/parties" + path
-		if !slices.Contains(paths, path) {
-			paths = append(paths, path)
-		}
-		handle := bodies(func(c echo.Context) error {
+	handler := func(h func(echo.Context, string) error) echo.HandlerFunc {
+		return bodies(func(c echo.Context) error {
 			player, err := auth.PlayerOf(c)
 			if err != nil {
 				return err
@@ -114,22 +109,18 @@ func (s *service) routes(e *echo.Echo) {
 			}
 			return h(c, player)
 		})
-		if method == echo.GET && path == web.Base+"/parties/:party" {
-			studio := ratelimit.PerProject(s.Store, "party-looks", readRate())(s.answerStudio)
-			e.GET(path, readers(func(c echo.Context) error {
-				if auth.From(c).Kind == auth.Developer {
-					return studio(c)
-				}
-				return handle(c)
-			}))
-			return
+	}
+	var paths []string
+	add := func(method, path string, h func(echo.Context, string) error) {
+		path = web.Base + "/parties" + path
+		if !slices.Contains(paths, path) {
+			paths = append(paths, path)
 		}
-		e.Add(method, path, callers(handle))
+		e.Add(method, path, callers(handler(h)))
 	}
 	add(echo.POST, "", s.create)
 	add(echo.GET, "", s.mine)
 	add(echo.POST, "/members", s.join)
-	add(echo.GET, "/:party", s.get)
 	add(echo.GET, "/:party/events", s.follow)
 	add(echo.DELETE, "/:party", s.disband)
 	add(echo.PUT, "/:party/leader", s.handOver)
@@ -138,10 +129,17 @@ func (s *service) routes(e *echo.Echo) {
 	add(echo.DELETE, "/:party/members/:player", s.leave)
 	add(echo.PUT, "/:party/search", s.start)
 	add(echo.DELETE, "/:party/search", s.stop)
+	member, studio := handler(s.get), ratelimit.PerProject(s.Store, "party-looks", readRate())(s.answerStudio)
+	e.GET(web.Base+"/parties/:party", readers(func(c echo.Context) error {
+		if auth.From(c).Kind == auth.Developer {
+			return studio(c)
+		}
+		return member(c)
+	}))
 	web.NewCORS(s.Origins, allowedMethods, allowedHeaders, exposedHeaders).Allow(e, paths...)
-	studio := s.Verifier.Require(auth.Developer, auth.Service)
-	e.GET(web.Base+"/players/:player", studio(s.export))
-	e.DELETE(web.Base+"/players/:player", studio(s.erase))
+	keepers := s.Verifier.Require(auth.Developer, auth.Service)
+	e.GET(web.Base+"/players/:player", keepers(s.export))
+	e.DELETE(web.Base+"/players/:player", keepers(s.erase))
 }
 
 // run wakes the requests that wait for changes, and looks for silent members. It returns when the streams have ended.

@@ -244,11 +244,16 @@ func TestATeamThatNoPlayerIsIn(t *testing.T) {
 	}
 }
 
+// skill is a rating of the queue "ranked" with the defaults of its model.
+func skill() *pb.RatingRule {
+	return &pb.RatingRule{Name: "skill", Model: rating.PlackettLuce, Mean: 25, Deviation: 25. / 3, Beta: 25. / 6,
+		Tau: 25. / 300, Queues: []string{"ranked"}}
+}
+
 // A team that nobody played in is not rated; the others are, if there are two.
 func TestTeamsWithPlayersAreRated(t *testing.T) {
 	w := start(t)
-	rule := &pb.RatingRule{Name: "skill", Model: rating.PlackettLuce, Mean: 25, Deviation: 25. / 3, Beta: 25. / 6,
-		Tau: 25. / 300, Queues: []string{"ranked"}}
+	rule := skill()
 	must(t, w.store.PutSettings(t.Context(), "demo", &pb.ProjectSettings{Ratings: []*pb.RatingRule{rule}},
 		state.AnyRevision))
 	for _, test := range []struct {
@@ -275,8 +280,7 @@ func TestTeamsWithPlayersAreRated(t *testing.T) {
 // Promise 12.
 func TestResultGivesRatings(t *testing.T) {
 	w := start(t)
-	rule := &pb.RatingRule{Name: "skill", Model: rating.PlackettLuce, Mean: 25, Deviation: 25. / 3, Beta: 25. / 6,
-		Tau: 25. / 300, Queues: []string{"ranked"}}
+	rule := skill()
 	must(t, w.store.PutSettings(t.Context(), "demo", &pb.ProjectSettings{Ratings: []*pb.RatingRule{rule}},
 		state.AnyRevision))
 	id := w.play("ada bea", "cy di")
@@ -359,8 +363,7 @@ func (w *world) outcomes() (all []*pb.MatchOutcome) {
 // that was not provisional. A correction tells nothing.
 func TestOutcomesHaveOddsFromBefore(t *testing.T) {
 	w := start(t)
-	rule := &pb.RatingRule{Name: "skill", Model: rating.PlackettLuce, Mean: 25, Deviation: 25. / 3, Beta: 25. / 6,
-		Tau: 25. / 300, Queues: []string{"ranked"}}
+	rule := skill()
 	set := func() {
 		t.Helper()
 		must(t, w.store.PutSettings(t.Context(), "demo", &pb.ProjectSettings{Ratings: []*pb.RatingRule{rule}},

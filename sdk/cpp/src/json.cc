@@ -251,8 +251,10 @@ std::string Json::text() const {
 }
 
 const Json& Json::operator[](std::string_view name) const {
-  const auto last = std::find_if(members_.rbegin(), members_.rend(), [&](const Member& m) { return m.name == name; });
-  return last == members_.rend() ? none() : last->value;
+  for (const Member& m : members_) {
+    if (m.name == name) return m.value;
+  }
+  return none();
 }
 
 const Json& Json::none() {

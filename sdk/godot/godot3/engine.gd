@@ -4,7 +4,7 @@
 const MAX_VALUES = 262144
 
 static func parse(text):
-	if text == "" or _is_too_much(text) or _is_too_deep(text):
+	if text == "" or _is_too_much(text):
 		return null
 	var result = JSON.parse(text)
 	return result.result if result.error == OK else null
@@ -15,10 +15,11 @@ static func _is_too_much(text):
 	if text.length() > MAX_VALUES:
 		for mark in [",", "[", "{"]:
 			marks += text.split(mark, true, MAX_VALUES).size() - 1
-	return marks >= MAX_VALUES
-
-# Godot's parser follows lists in lists until its stack is full.
-static func _is_too_deep(text):
+	if marks >= MAX_VALUES:
+		return true
+	# Godot's parser follows lists in lists until its stack is full.
+	if text.split("[", true, 65).size() + text.split("{", true, 65).size() <= 66: # 64 are opened at most
+		return false
 	var depth = 0
 	var parts = text.replace("\\\\", "").replace("\\\"", "").split("\"")
 	for i in range(0, parts.size(), 2): # what is in no string

@@ -2,6 +2,7 @@ import type { ProblemDetails, Request } from './api.js'
 import { Clock, Guard, systemClock } from './clock.js'
 import { codeOf, ErrorDetails, MatchmakingError } from './errors.js'
 import { Tokens, TokenSource } from './token.js'
+import { printable } from './values.js'
 
 /** How the service is reached. */
 export interface ConnectionOptions {
@@ -287,7 +288,7 @@ const actsFor = 'X-On-Behalf-Of'
 
 /** A player's id as a header has it: RFC 8187 if it is not ASCII, or looks like that. */
 function ascii(id: string): string {
-  return /^(?!utf-8')[ -~]*$/i.test(id) ? id : `UTF-8''${encodeURIComponent(id)}`
+  return !/^utf-8'/i.test(id) && printable(id) ? id : `UTF-8''${encodeURIComponent(id)}`
 }
 
 /** A request for messages: no query, which may name players. */

@@ -1,6 +1,7 @@
 import type { Request } from './api.js'
 import type { Connection, Stream } from './connection.js'
 import { MatchmakingError } from './errors.js'
+import { printable } from './values.js'
 
 /** Something that is followed until it ends. */
 export interface Followed {
@@ -125,7 +126,7 @@ class Events {
       const [, name, value = ''] = /^([a-z]+): ?(.*)$/.exec(line) ?? []
       if (name === 'event') event = value
       else if (name === 'data') data += (data && '\n') + value
-      else if (name === 'id' && /^[ -~]*$/.test(value)) this.last = value // a header can have it
+      else if (name === 'id' && printable(value)) this.last = value
       else if (name === 'retry' && /^[1-9]\d{0,8}$/.test(value)) this.retry = Math.min(Number(value), maxRetry)
     }
     if (data === '') return undefined

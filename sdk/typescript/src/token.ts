@@ -1,5 +1,6 @@
 import { Clock, Guard } from './clock.js'
 import { MatchmakingError } from './errors.js'
+import { printable } from './values.js'
 
 /**
  * Gives the player's token. `first`: there was none before; `expiring`: the last one ends soon; `refused`: the service
@@ -56,7 +57,7 @@ export class Tokens {
     const guard = new Guard(this.clock, patience)
     try {
       const token = (await guard.race(Promise.resolve().then(() => this.source(why)))).trim()
-      if (!/^[ -~]+$/.test(token)) throw new Error(token === '' ? 'it is empty' : 'no header can have it')
+      if (token === '' || !printable(token)) throw new Error(token === '' ? 'it is empty' : 'no header can have it')
       this.#keep(token)
     } catch (error) {
       const now = this.clock.now()

@@ -15,6 +15,9 @@ export interface Values {
   receipts?: Latency[] | (() => Latency[] | Promise<Latency[]>)
 }
 
+/** A header can have the text, which is ASCII. */
+export const printable = (text: string) => /^[ -~]*$/.test(text)
+
 /** The bytes of a text as Base64. */
 export function base64(text: string): string {
   return btoa(Array.from(new TextEncoder().encode(text), (b) => String.fromCharCode(b)).join(''))

@@ -4,10 +4,9 @@
 -- KEYS: audit
 -- ARGV: change, since (in Unix milliseconds), alike (what it and those of its like begin with), searched (how many)
 -- Result: 1, or 0 if it is noted
-local newest = nil
 for _, entry in ipairs(redis.call('XREVRANGE', audit, '+', since, 'COUNT', searched)) do
-  newest = newest or string.sub(entry[2][2], 1, #alike) == alike and entry[2][2]
+  if entry[2][2] == change then return 0 end
+  if string.sub(entry[2][2], 1, #alike) == alike then break end
 end
-if newest == change then return 0 end
 append_audit(change, '')
 return 1
