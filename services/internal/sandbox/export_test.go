@@ -39,6 +39,9 @@ func (b *Supervisor) OnLaunch(f func()) {
 	}
 }
 
+// Closing is closed when Close refuses further launches, before it waits for those under way.
+func (b *Supervisor) Closing() <-chan struct{} { return b.quit }
+
 // Cut tries to truncate a memory that is to be shared.
 func Cut(size int) error {
 	s := newSharedMemory(size)

@@ -265,19 +265,29 @@ func TestBoxCloseWaitsForLaunches(t *testing.T) {
 	b := newBox(t, sandbox.Limits{})
 	m := load(t, b, reactor(echo()).bytes())
 	launched := make(chan struct{})
-	b.OnLaunch(func() { close(launched) })
-	failed := make(chan error)
+	b.OnLaunch(func() {
+		close(launched)
+		<-b.Closing()
+	})
+	started := make(chan *sandbox.Instance, 1)
 	go func() {
 		i, err := b.Start(t.Context(), m, "meanwhile", func(string) {})
-		if err == nil {
-			i.Close()
+		if err != nil {
+			i = nil
 		}
-		failed <- err
+		started <- i
 	}()
 	<-launched
 	b.Close()
-	if err := <-failed; err == nil {
-		t.Error("an instance started after Close")
+	i := <-started
+	if i == nil {
+		return
+	}
+	defer i.Close()
+	select {
+	case <-i.Done():
+	default:
+		t.Error("an instance lives after Close")
 	}
 }
 
