@@ -2,15 +2,20 @@ package runner_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/testing/protocmp"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/match/invocation"
+	"matchmaker.dev/services/internal/sandbox"
+	"matchmaker.dev/services/runner"
 )
 
 func TestTwoTicketsAreMatched(t *testing.T) {
@@ -267,22 +272,60 @@ func TestInstanceNamesFitIntoALabel(t *testing.T) {
 func TestRunsAnswerWhatTheySaw(t *testing.T) {
 	w := newWorld(t)
 	w.put(project, "guest", w.guest)
-	w.startRunner("runner-1", quickSettings())
+	w.put(project, "beside", w.guest)
+	var armed atomic.Bool
+	holds, goes := make(chan bool), make(chan bool)
+	w.startRunner("runner-1", quickSettings(), func(o *runner.Options) {
+		o.Engine = holdingEngine{o.Engine, func() {
+			if armed.CompareAndSwap(true, false) {
+				holds <- true
+				<-goes
+			}
+		}}
+	})
 	w.waitServing("guest", 1)
-	positions, saw := []uint64{0}, 0
-	create := func() {
-		w.ticket(1, nil)
-		positions = append(positions, w.position())
+	w.waitServing("beside", 1)
+	w.ticket(1, nil)
+	w.ticket(2, nil)
+	before := w.position()
+	armed.Store(true)
+	held := w.startRun(&pb.RunRequest{Project: project, Function: "guest", Position: before, Budget: 60_000,
+		Settings: []byte(`{"do":"pair"}`)})
+	<-holds
+	w.ticket(3, nil)
+	w.invokeOK("beside", "pair", 1) // the runner has read the third ticket then
+	goes <- true
+	a := w.awaitAnswer(held)
+	if saw := a.stats.GetTickets(); saw != 2 || a.position < before || a.position >= w.position() {
+		t.Errorf("a run that saw %d tickets answers position %d: two came until %d, the third until %d", saw, a.position,
+			before, w.position())
 	}
-	create()
-	for rounds := 1; saw != rounds && rounds < 100; rounds++ { // until a ticket comes too late; on a busy machine none may
-		parts := w.startRun(&pb.RunRequest{Project: project, Function: "guest", Position: w.position(), Budget: 60_000,
-			Settings: []byte(`{"do":"work"}`)})
-		create()
-		a := w.awaitAnswer(parts)
-		saw = int(a.stats.GetTickets())
-		if a.error != "" || a.position < positions[rounds] || saw < rounds+1 && a.position >= positions[saw+1] {
-			t.Fatalf("%s: a run that saw %d tickets answers %d: their positions are %v", a.error, saw, a.position, positions)
-		}
+	if b := w.invokeOK("guest", "pair", 1); b.stats.GetTickets() != 3 || b.position < w.position() {
+		t.Errorf("the next run saw %d tickets, and answers position %d", b.stats.GetTickets(), b.position)
 	}
+}
+
+// holdingEngine calls a function before each run, when the run's tickets are known.
+type holdingEngine struct {
+	runner.Engine
+	hold func()
+}
+
+type holdingInstance struct {
+	runner.Instance
+	hold func()
+}
+
+func (e holdingEngine) Start(
+	ctx context.Context, m *sandbox.Module, name string, log func(line string),
+) (runner.Instance, error) {
+	i, err := e.Engine.Start(ctx, m, name, log)
+	return holdingInstance{i, e.hold}, err
+}
+
+func (i holdingInstance) Run(
+	ctx context.Context, request []byte, budget time.Duration,
+) ([]byte, sandbox.Stats, error) {
+	i.hold()
+	return i.Instance.Run(ctx, request, budget)
 }
