@@ -7,16 +7,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"matchmaker.dev/services/internal/edge/openapi"
 	"matchmaker.dev/services/internal/edge/problem"
@@ -35,6 +36,12 @@ type Answer struct {
 type Checker struct {
 	doc   *openapi3.T
 	paths []path
+	// headers is a document without schemas, of a version whose headers are checked without compiling theirs.
+	headers    *openapi3.T
+	components any // of the document
+
+	mu     sync.Mutex
+	bodies map[*openapi3.Schema]*jsonschema.Schema // compiled when they are first needed
 }
 
 // path is a path of the document below one of its servers.
@@ -57,7 +64,14 @@ func New(ctx context.Context) (*Checker, error) {
 	if err := doc.Validate(ctx); err != nil {
 		return nil, err
 	}
-	c := &Checker{doc: doc}
+	var whole struct {
+		Components any `json:"components"`
+	}
+	if err := json.Unmarshal(text, &whole); err != nil {
+		return nil, err
+	}
+	c := &Checker{doc: doc, headers: &openapi3.T{OpenAPI: "3.0.3"}, components: whole.Components,
+		bodies: map[*openapi3.Schema]*jsonschema.Schema{}}
 	for name, item := range doc.Paths.Map() {
 		servers := item.Servers
 		if len(servers) == 0 {
@@ -119,20 +133,76 @@ func (c *Checker) matchesDocument(p *path, in *http.Request, a Answer) error {
 	default:
 		operation = c.only(http.StatusMethodNotAllowed, "MethodNotAllowed")
 	}
-	if response := operation.Responses.Status(a.Status); response != nil && len(response.Value.Content) == 0 &&
-		len(a.Body) > 0 {
-		return errors.New("the answer has a body")
-	}
 	input := &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: &openapi3filter.RequestValidationInput{
 			Request: in,
-			Route:   &routers.Route{Spec: c.doc, Path: name, PathItem: item, Method: in.Method, Operation: operation},
+			Route:   &routers.Route{Spec: c.headers, Path: name, PathItem: item, Method: in.Method, Operation: operation},
 		},
-		Status: a.Status, Header: a.Header, Body: io.NopCloser(bytes.NewReader(a.Body)),
-		Options: &openapi3filter.Options{IncludeResponseStatus: true, MultiError: true,
-			ExcludeResponseBody: isStream(a)},
+		Status: a.Status, Header: a.Header,
+		Options: &openapi3filter.Options{IncludeResponseStatus: true, MultiError: true, ExcludeResponseBody: true},
 	}
-	return openapi3filter.ValidateResponse(in.Context(), input)
+	if err := openapi3filter.ValidateResponse(in.Context(), input); err != nil {
+		return err
+	}
+	if response := operation.Responses.Status(a.Status); response != nil { // else a redirect, which needs none
+		return c.bodyMatches(response.Value, a)
+	}
+	return nil
+}
+
+// bodyMatches checks the body of an answer.
+func (c *Checker) bodyMatches(response *openapi3.Response, a Answer) error {
+	if len(response.Content) == 0 && len(a.Body) > 0 {
+		return errors.New("the answer has a body")
+	}
+	if len(response.Content) == 0 || isStream(a) {
+		return nil
+	}
+	media := response.Content.Get(a.Header.Get("Content-Type"))
+	if media == nil {
+		return fmt.Errorf("the answer has another Content-Type: %q", a.Header.Get("Content-Type"))
+	}
+	if media.Schema == nil {
+		return nil
+	}
+	schema, err := c.compile(media.Schema)
+	if err != nil {
+		return err
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(a.Body))
+	if err != nil {
+		return err
+	}
+	return schema.Validate(value)
+}
+
+// compile compiles a schema of the document, once.
+func (c *Checker) compile(ref *openapi3.SchemaRef) (*jsonschema.Schema, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.bodies[ref.Value]; s != nil {
+		return s, nil
+	}
+	text, err := json.Marshal(ref)
+	if err != nil {
+		return nil, err
+	}
+	var schema any
+	if err := json.Unmarshal(text, &schema); err != nil {
+		return nil, err
+	}
+	const name = "https://matchmaker.dev/answer.json"
+	compiler := jsonschema.NewCompiler()
+	compiler.DefaultDraft(jsonschema.Draft2020)
+	compiler.AssertFormat()
+	if err := compiler.AddResource(name, map[string]any{"allOf": []any{schema}, "components": c.components}); err != nil {
+		return nil, err
+	}
+	compiled, err := compiler.Compile(name)
+	if err == nil {
+		c.bodies[ref.Value] = compiled
+	}
+	return compiled, err
 }
 
 // isStream reports whether an answer is a stream of events, by its schema.

@@ -56,7 +56,7 @@ func TestCheckerFindsWrongAnswers(t *testing.T) {
 		"a problem with another id": {"GET", "/p/matchmaking/api/v1/tickets?id=x", openapitest.Answer{404, problem,
 			[]byte(strings.Replace(missing, `"id"`, `"other"`, 1))}, "correlation id"},
 		"a problem with an invented code": {"GET", "/p/matchmaking/api/v1/tickets?id=x", openapitest.Answer{404, problem,
-			[]byte(strings.Replace(missing, "ticketNotFound", "ticketLost", 1))}, "allowed values"},
+			[]byte(strings.Replace(missing, "ticketNotFound", "ticketLost", 1))}, "must be one of"},
 		"a problem with the code of another status": {"GET", "/p/matchmaking/api/v1/tickets?id=x", openapitest.Answer{404,
 			problem, []byte(strings.Replace(missing, "ticketNotFound", "partyFull", 1))}, "none of status 404"},
 		"a challenge is missing": {"GET", "/p/matchmaking/api/v1/tickets?id=x", openapitest.Answer{401, problem,
