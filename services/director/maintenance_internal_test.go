@@ -32,8 +32,8 @@ func TestEveryFourthLookIsFull(t *testing.T) {
 	for _, id := range []string{"waits", "matched"} { // a quiet project is looked at seldom
 		must(store.Creator(nil).Create(ctx, "demo", &pb.Ticket{Id: id, Owner: id}))
 	}
-	s := scope{Options: &Options{Store: store, Now: func() time.Time { return now }, Settings: settings.Default[Settings](), Readable: time.Hour,
-		Timing: Timing{}.orUsual()}, project: "demo", log: log, inbox: newInbox(),
+	s := scope{Options: &Options{Store: store, Now: func() time.Time { return now }, Readable: time.Hour,
+		Settings: settings.Default[Settings](), Timing: Timing{}.orUsual()}, project: "demo", log: log, inbox: newInbox(),
 		observed: observe.New(telemetry.Meter{}, telemetry.Tracer{}).Project("demo", 1, log)}
 	m := &maintenance{scope: s, outbox: &outbox{scope: s}, listeners: new(listeners)}
 	look := func() findings {

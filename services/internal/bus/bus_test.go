@@ -331,8 +331,8 @@ func worksUntilDone(t *testing.T, groups [][]string) {
 	}
 }
 
-// Claimed matches come with their content if it is small. The queue does not tell that it has them, and has a match once
-// that is sent again.
+// Claimed matches come with their content if it is small. The queue does not tell that it has them, and has a match
+// once that is sent again.
 func TestMatchesComeWithTheirContent(t *testing.T) {
 	b := connect(t, server(t))
 	var mu sync.Mutex
