@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -221,6 +222,30 @@ func (w *world) claimOf(match string, tickets ...string) *state.Claim {
 			},
 		},
 		Tickets: tickets,
+	}
+}
+
+// A match that comes with its content is not read: what the provider is asked for is what came.
+func TestMatchIsNotReadBack(t *testing.T) {
+	asked := make(chan string, 3)
+	w := start(t, &script{allocate: func(n int, r *provider.Request) (provider.Result, error) {
+		asked <- r.Match + string(r.Properties)
+		return allocateAtOnce(n, r)
+	}})
+	for i, test := range []struct{ sent, want string }{
+		{`{"map":"sent"}`, `{"map":"sent"}`},
+		{strings.Repeat(" ", 2<<10), `{"map":"dust"}`}, // too large to be sent
+	} {
+		id := fmt.Sprint("m", i)
+		m := proto.CloneOf(w.claim(id, fmt.Sprint("t", i)))
+		m.Proposal.MatchProperties = []byte(test.sent)
+		if err := w.bus.SendMatches(t.Context(), project, []*pb.Match{m}); err != nil {
+			t.Fatal(err)
+		}
+		if got := <-asked; got != id+test.want {
+			t.Errorf("the provider is asked for %s, want %s%s", got, id, test.want)
+		}
+		w.result(fmt.Sprint("t", i))
 	}
 }
 

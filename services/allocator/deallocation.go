@@ -86,7 +86,7 @@ func (s *service) deallocateServer(ctx context.Context, project string, d state.
 		s.metrics.returned.Add(ctx, 1, metric.WithAttributes(s.nameOf(project, ref.Hosting)))
 	}
 	if err == nil {
-		err = s.Store.FinishDeallocation(ctx, project, m)
+		err = s.Store.FinishDeallocation(ctx, project, m, false)
 	}
 	if err != nil && ctx.Err() == nil && d.Last {
 		if s.giveUp(ctx, project, d.Match, ref) {
@@ -105,7 +105,7 @@ func (s *service) deallocateServer(ctx context.Context, project string, d state.
 // giveUp ends the deallocation of a server that failed for as long as it may be tried. It is false when the state store
 // did not answer: then it stays due.
 func (s *service) giveUp(ctx context.Context, project string, m *pb.Match, ref provider.Ref) bool {
-	if err := s.Store.GiveUpDeallocation(ctx, project, m); err != nil {
+	if err := s.Store.FinishDeallocation(ctx, project, m, true); err != nil {
 		s.Log.WarnContext(ctx, "giving up a deallocation", "project", project, "match", m.GetId(), "error", err)
 		return false
 	}

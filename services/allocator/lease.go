@@ -34,7 +34,7 @@ func (s *service) whileLeased(
 	renewing.Go(func() {
 		for wait.For(ctx, s.Settings.Hold/3) == nil {
 			asked := time.Now()
-			renewed, err := s.Store.RenewMatchLease(ctx, project, match, l.holder, s.Settings.Hold)
+			renewed, err := s.Store.SetMatchLease(ctx, project, match, l.holder, s.Settings.Hold)
 			switch {
 			case renewed:
 				l.renewed = asked
@@ -55,7 +55,7 @@ func (s *service) whileLeased(
 func (s *service) endLease(ctx context.Context, project, match string, l *lease) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	if err := s.Store.ReleaseMatchLease(ctx, project, match, l.holder); err != nil {
+	if _, err := s.Store.SetMatchLease(ctx, project, match, l.holder, 0); err != nil {
 		s.Log.WarnContext(ctx, "the lease of a match was not ended, and has to expire",
 			"project", project, "match", match, "error", err)
 	}

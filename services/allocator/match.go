@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
+	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/allocator/provider"
@@ -24,8 +25,11 @@ const (
 )
 
 // match takes a match through its allocation. An error means that the queue must deliver it again.
-func (s *service) match(ctx context.Context, project, id string, attempt int) error {
-	m, err := s.Store.Match(ctx, project, id)
+func (s *service) match(ctx context.Context, w *pb.MatchWork, attempt int) error {
+	project, m, err := w.GetProject(), new(pb.Match), error(nil)
+	if len(w.GetBodies()) == 0 || proto.Unmarshal(w.GetBodies()[0], m) != nil || m.GetId() != w.GetMatch() {
+		m, err = s.Store.Match(ctx, project, w.GetMatch())
+	}
 	if problem.KindOf(err) == problem.NotFound {
 		return nil // it ended: only the acknowledgement was lost
 	}

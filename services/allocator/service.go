@@ -94,6 +94,6 @@ func (s *service) run(ctx context.Context) error {
 	return s.Bus.ConsumeMatches(ctx, s.Settings.Parallel, func(ctx context.Context, w *pb.MatchWork, attempt int) error {
 		s.metrics.running.Add(ctx, 1)
 		defer s.metrics.running.Add(context.WithoutCancel(ctx), -1)
-		return s.match(ctx, w.GetProject(), w.GetMatch(), attempt)
+		return s.match(ctx, w, attempt)
 	})
 }

@@ -105,6 +105,26 @@ func (w *world) told(kind pb.Event_Kind, reason string) bool {
 	return false
 }
 
+// Claims are counted once there may be too many matches, however many were claimed since the last look found none.
+func TestNoMoreMatchesAreClaimedThanMay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.runner("r", map[string]function{"alone": alone})
+	few := times()
+	few.Matches, few.Claim = 3, 10*patience
+	w.director("d", few, usual)
+	w.put(project, "alone", &pb.Config{Hosting: &pb.Hosting{Fleet: "fleet"}})
+	for n := 1; n <= few.Matches; n++ {
+		w.create(1)
+		w.until("the match is claimed", func() bool { open, _ := w.open(); return open == n })
+	}
+	w.create(4)
+	w.until("the director says why", func() bool { return w.says("as many matches of the project wait for servers") })
+	if open, waiting := w.open(); open != few.Matches || waiting != 4 {
+		t.Errorf("%d matches are open, and %d tickets wait", open, waiting)
+	}
+}
+
 // Ten times as many matches are wanted as there are servers. The others are not claimed: their tickets wait, until
 // there are servers for them.
 func TestMatchesWithoutServersAreNotClaimed(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"sync"
 	"time"
 
@@ -71,7 +72,8 @@ func newLeader(s *service, project string, epoch uint64, stop context.CancelFunc
 	outbox, reporter := &outbox{scope: scope}, newReporter(scope)
 	return &leader{
 		scope: scope, runners: s.runners, outbox: outbox,
-		settler:     &settler{scope: scope, outbox: outbox, reporter: reporter, refused: map[string]time.Time{}},
+		settler: &settler{scope: scope, outbox: outbox, reporter: reporter, claimed: math.MaxInt32,
+			refused: map[string]time.Time{}},
 		maintenance: &maintenance{scope: scope, outbox: outbox, listeners: s.listeners},
 		estimator:   newEstimator(scope), reporter: reporter,
 		budget: schedule.NewBudget(s.Settings.Cores), segments: map[string][]*segment{}, asked: map[string]int64{},
@@ -94,7 +96,7 @@ func (l *leader) run(ctx context.Context) {
 	}
 	l.settler.stop()
 	stop()
-	l.outbox.wait(ctx)
+	l.outbox.sends.Wait()
 	publisher.Wait()
 	l.observed.Close()
 }
@@ -225,7 +227,10 @@ func (l *leader) maintain(ctx context.Context, now time.Time) {
 	if !l.knows(found.Revisions) { // a poke was lost
 		l.reloads.wanted = true
 	}
-	if found.full || found.Quiet {
+	if l.settler.claimed = math.MaxInt32; found.Idle {
+		l.settler.claimed = 0
+	}
+	if found.full {
 		l.measure(ctx)
 	}
 }

@@ -39,6 +39,8 @@ type maintenance struct {
 	// looked is the beginning of the last look that the state store answered, and watching the time since which none
 	// failed, or was late by longestGap.
 	looked, watching time.Time
+	// idle: no match had claimed tickets at the last look.
+	idle bool
 	// unreachable: the state store did not answer, and no run makes sense until it does.
 	unreachable bool
 	// empty: no ticket waited at the last look, and nothing happened since. A function would have nothing to propose.
@@ -92,12 +94,11 @@ func (m *maintenance) look(ctx context.Context, now time.Time) (found findings, 
 	if now.Before(m.next) {
 		return found, false
 	}
-	m.outbox.clear(ctx)
 	var err error
 	found.full = !now.Before(m.full)
 	found.DueWork, err = m.Store.DueWork(ctx, m.project, state.Ages{
 		Outbox: outboxAge, Waiting: m.Settings.Waiting, Silence: m.Settings.Silence, Unserved: m.Settings.Unserved,
-		Urgent: !found.full,
+		Urgent: !found.full, Idle: m.idle && !found.full,
 	})
 	if m.unreachable = !m.observed.Check(ctx, "reading the state", err); m.unreachable {
 		m.watching = time.Time{}
@@ -107,7 +108,7 @@ func (m *maintenance) look(ctx context.Context, now time.Time) (found findings, 
 	if m.watching.IsZero() || now.Sub(m.looked) > longestGap {
 		m.watching = now
 	}
-	m.looked = now
+	m.looked, m.idle = now, found.Idle
 	m.next, m.empty = now.Add(m.Timing.Look), found.Waiting == 0
 	if found.full {
 		soon := min(m.Settings.Waiting, m.Settings.Silence, m.Settings.Unserved, m.Readable) / urgentLooks

@@ -27,6 +27,8 @@ type settler struct {
 	matched    matched
 	// crossing is how many tickets waited in several queues, as the last run saw them.
 	crossing int64
+	// claimed is how many matches were claimed since there were none, at the most.
+	claimed int
 	// refused is when claims were last refused, by reason.
 	refused map[string]time.Time
 }
@@ -168,10 +170,14 @@ func (s *settler) claimAll(ctx context.Context, proposals []*proposal) ([]*state
 		}
 	}
 	var position uint64
+	most := s.Settings.Matches
+	if s.claimed += len(claims); s.claimed <= most {
+		most = 0 // they are not counted, since there is room for all of them
+	}
 	err := s.observed.RecordClaims(ctx, began, now, bySegment, func() (err error) {
 		position, err = s.Store.Claim(ctx, s.project, state.ClaimOptions{
 			Epoch: s.epoch, Claim: s.Settings.Claim, Readable: s.Readable, Approval: s.Settings.Approval,
-			Matches: s.Settings.Matches,
+			Matches: most,
 		}, claims)
 		return err
 	})

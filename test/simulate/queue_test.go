@@ -1,11 +1,13 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
 
 	"golang.org/x/sync/semaphore"
+	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
@@ -33,13 +35,30 @@ type consumer struct {
 	handle  bus.MatchHandler
 }
 
-// item is a match in the queue.
+// item is a match in the queue, with its content if it came with it.
 type item struct {
 	project, match string
+	bodies         [][]byte
 	attempt        int
 	acked          bool
 	// with works on it; nil when none does.
 	with *process
+}
+
+// SendMatches puts matches into the queue, and does not say whether they came there.
+func (p port) SendMatches(ctx context.Context, project string, all []*pb.Match) error {
+	for _, m := range all {
+		body, err := proto.Marshal(m)
+		if err != nil || p.process.dead() {
+			return cmp.Or(err, ctx.Err())
+		}
+		p.gate.add(&step{label: "send " + project + " " + m.GetId(), faults: []fault{lose}, do: func(f fault) {
+			if f != lose {
+				p.queue.put(project, m.GetId(), body)
+			}
+		}})
+	}
+	return nil
 }
 
 // EnqueueMatches puts matches into the queue.
@@ -61,14 +80,14 @@ func (p port) EnqueueMatches(ctx context.Context, project string, groups ...[]st
 	return ids, nil
 }
 
-func (q *queue) put(project, match string) {
+func (q *queue) put(project, match string, bodies ...[]byte) {
 	q.hub.mu.Lock()
 	defer q.hub.mu.Unlock()
 	if at, is := q.sent[project+"/"+match]; is && time.Since(at) < window {
 		return
 	}
 	q.sent[project+"/"+match] = time.Now()
-	q.offer(&item{project: project, match: match}, 0)
+	q.offer(&item{project: project, match: match, bodies: bodies}, 0)
 }
 
 // offer delivers a match after a while.
@@ -117,7 +136,7 @@ func (q *queue) deliver(i *item, f fault) {
 // work lets an allocator work on a match.
 func (q *queue) work(c *consumer, i *item) {
 	defer c.places.Release(1)
-	err := c.handle(c.ctx, &pb.MatchWork{Project: i.project, Match: i.match}, i.attempt)
+	err := c.handle(c.ctx, &pb.MatchWork{Project: i.project, Match: i.match, Bodies: i.bodies}, i.attempt)
 	if c.process.dead() {
 		return
 	}

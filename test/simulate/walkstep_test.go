@@ -392,15 +392,12 @@ func (w *walk) allocate() func() error {
 }
 
 func (w *walk) renew() func() error {
-	m, holder, ends := w.hosted(), w.holder(), w.IntN(2) == 0
+	m, holder, hold := w.hosted(), w.holder(), time.Duration(w.IntN(2))*3*time.Second
 	if m == nil {
 		return nil
 	}
 	return func() error {
-		if ends {
-			return w.store.ReleaseMatchLease(w.ctx, walkProject, m.Id, holder)
-		}
-		_, err := w.store.RenewMatchLease(w.ctx, walkProject, m.Id, holder, 3*time.Second)
+		_, err := w.store.SetMatchLease(w.ctx, walkProject, m.Id, holder, hold)
 		return err
 	}
 }
@@ -485,9 +482,9 @@ func (w *walk) deallocate() error {
 		switch {
 		case w.rate > 0 && w.IntN(3) == 0:
 		case d.Last && w.IntN(2) == 0:
-			err = cmp.Or(err, w.store.GiveUpDeallocation(w.ctx, walkProject, d.Match))
+			err = cmp.Or(err, w.store.FinishDeallocation(w.ctx, walkProject, d.Match, true))
 		default:
-			err = cmp.Or(err, w.store.FinishDeallocation(w.ctx, walkProject, d.Match))
+			err = cmp.Or(err, w.store.FinishDeallocation(w.ctx, walkProject, d.Match, false))
 		}
 	}
 	return err

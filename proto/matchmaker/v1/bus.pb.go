@@ -1709,8 +1709,10 @@ type MatchWork struct {
 	More []string `protobuf:"bytes,3,rep,name=more,proto3" json:"more,omitempty"`
 	// attempts is how often the match was delivered before, in other messages, and wait for how many milliseconds it is
 	// to be postponed at first.
-	Attempts      int32 `protobuf:"varint,4,opt,name=attempts,proto3" json:"attempts,omitempty"`
-	Wait          int64 `protobuf:"varint,5,opt,name=wait,proto3" json:"wait,omitempty"`
+	Attempts int32 `protobuf:"varint,4,opt,name=attempts,proto3" json:"attempts,omitempty"`
+	Wait     int64 `protobuf:"varint,5,opt,name=wait,proto3" json:"wait,omitempty"`
+	// bodies are the contents of match and more, in this order. An empty one must be read, and so must absent ones.
+	Bodies        [][]byte `protobuf:"bytes,6,rep,name=bodies,proto3" json:"bodies,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1778,6 +1780,13 @@ func (x *MatchWork) GetWait() int64 {
 		return x.Wait
 	}
 	return 0
+}
+
+func (x *MatchWork) GetBodies() [][]byte {
+	if x != nil {
+		return x.Bodies
+	}
+	return nil
 }
 
 // Assigned wakes the requests that wait for a result of one of these tickets.
@@ -2762,13 +2771,14 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\tPoolCount\x12\x18\n" +
 	"\atickets\x18\x01 \x01(\x03R\atickets\x12\x16\n" +
 	"\x06oldest\x18\x02 \x01(\x03R\x06oldest\x12\x18\n" +
-	"\aplayers\x18\x03 \x01(\x03R\aplayers\"\x7f\n" +
+	"\aplayers\x18\x03 \x01(\x03R\aplayers\"\x97\x01\n" +
 	"\tMatchWork\x12\x18\n" +
 	"\aproject\x18\x01 \x01(\tR\aproject\x12\x14\n" +
 	"\x05match\x18\x02 \x01(\tR\x05match\x12\x12\n" +
 	"\x04more\x18\x03 \x03(\tR\x04more\x12\x1a\n" +
 	"\battempts\x18\x04 \x01(\x05R\battempts\x12\x12\n" +
-	"\x04wait\x18\x05 \x01(\x03R\x04wait\"\x80\x01\n" +
+	"\x04wait\x18\x05 \x01(\x03R\x04wait\x12\x16\n" +
+	"\x06bodies\x18\x06 \x03(\fR\x06bodies\"\x80\x01\n" +
 	"\bAssigned\x12\x18\n" +
 	"\atickets\x18\x01 \x03(\tR\atickets\x12\x16\n" +
 	"\x06result\x18\x02 \x03(\rR\x06result\x12\x18\n" +

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -24,11 +25,13 @@ import (
 
 // The history is read minPause after something happened, and maxPause after the last time in any case, or quietPause in
 // a quiet project. While hosting is at work it is read lookPause after the last events, and then after twice as long
-// each time. After a failure the publisher waits for retryPause.
+// each time. What was published is noted every notePause while more comes. After a failure the publisher waits for
+// retryPause.
 const (
 	minPause   = 100 * time.Millisecond
 	lookPause  = 2 * minPause
 	maxPause   = time.Second
+	notePause  = 4 * time.Second
 	quietPause = 30 * time.Second
 	retryPause = time.Second
 )
@@ -113,7 +116,7 @@ func (p *Publisher) publish(ctx context.Context, caughtUp func()) error {
 			p.Published(entries, told)
 		}
 		// What is published is trimmed in steps: the last message says where to go on.
-		if unnoted && (more || len(entries) == 0 || until.Sub(noted) >= maxPause) {
+		if unnoted && (more || len(entries) == 0 || until.Sub(noted) >= notePause) {
 			if err := p.Store.SetBookmark(ctx, p.Project, at); err != nil {
 				return err
 			}
@@ -124,7 +127,7 @@ func (p *Publisher) publish(ctx context.Context, caughtUp func()) error {
 		}
 		caughtUp()
 		switch {
-		case slices.ContainsFunc(entries, isUnderWay):
+		case isUnderWay(entries):
 			wait = lookPause
 		case len(entries) > 0:
 			wait = maxPause
@@ -139,11 +142,15 @@ func (p *Publisher) publish(ctx context.Context, caughtUp func()) error {
 	}
 }
 
-// isUnderWay reports whether an allocator is about to write more.
-func isUnderWay(t state.HistoryEntry) bool {
-	return slices.ContainsFunc(t.Events, func(one *pb.Event) bool {
-		return one.GetKind() == pb.Event_KIND_CLAIMED || one.GetKind() == pb.Event_KIND_ALLOCATING
-	})
+// isUnderWay reports whether an allocator is about to write more of a match.
+func isUnderWay(entries []state.HistoryEntry) bool {
+	under := map[string]bool{}
+	for _, t := range entries {
+		for _, one := range t.Events {
+			under[one.GetMatch()] = one.GetKind() == pb.Event_KIND_CLAIMED || one.GetKind() == pb.Event_KIND_ALLOCATING
+		}
+	}
+	return slices.Contains(slices.Collect(maps.Values(under)), true)
 }
 
 // resume returns the place up to which the history is published, and the position of the last message. The stream has

@@ -1,6 +1,7 @@
 package bus_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -327,6 +328,85 @@ func worksUntilDone(t *testing.T, groups [][]string) {
 	}
 	if len(done) > 0 {
 		t.Errorf("a match that was sent twice came twice")
+	}
+}
+
+// Claimed matches come with their content if it is small. The queue does not tell that it has them, and has a match
+// once that is sent again.
+func TestMatchesComeWithTheirContent(t *testing.T) {
+	b := connect(t, server(t))
+	var mu sync.Mutex
+	var subjects []string
+	all, err := b.OnMessages(func(subject string) {
+		mu.Lock()
+		defer mu.Unlock()
+		subjects = append(subjects, subject)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer all.Stop()
+	came := make(chan *pb.MatchWork, 10)
+	ctx, stop := context.WithCancel(t.Context())
+	var working sync.WaitGroup
+	working.Go(func() {
+		_ = b.ConsumeMatches(ctx, 4, func(_ context.Context, w *pb.MatchWork, _ int) error {
+			came <- w
+			return nil
+		})
+	})
+	small, large := &pb.Match{Id: "small", Config: "c"}, &pb.Match{Id: "large", Config: string(make([]byte, 2<<10))}
+	comes := func(want ...*pb.Match) {
+		t.Helper()
+		got := map[string][]byte{}
+		for range want {
+			w := next(t, came)
+			got[w.GetMatch()] = slices.Concat(w.GetBodies()...)
+		}
+		for _, m := range want {
+			body, err := proto.Marshal(m)
+			if m == large {
+				body = nil
+			}
+			if err != nil || !bytes.Equal(got[m.GetId()], body) {
+				t.Errorf("%s came with %q, want %q", m.GetId(), got[m.GetId()], body)
+			}
+		}
+	}
+	for _, m := range []*pb.Match{{Id: "first"}, small} { // with the first, the consumer comes
+		mu.Lock()
+		subjects = nil
+		mu.Unlock()
+		if err := b.SendMatches(t.Context(), "demo", []*pb.Match{m}); err != nil {
+			t.Fatal(err)
+		}
+		comes(m)
+		waittest.Until(t, "the match is done", func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.ContainsFunc(subjects, func(s string) bool { return strings.HasPrefix(s, "$JS.ACK.") })
+		})
+	}
+	mu.Lock()
+	seen := slices.DeleteFunc(slices.Clone(subjects), func(s string) bool {
+		return strings.HasPrefix(s, "$JS.API.") || strings.HasPrefix(s, "$JS.EVENT.")
+	})
+	mu.Unlock()
+	if len(seen) != 3 || seen[0] != "mm.match.demo" || seen[1] != "mm.match.demo" {
+		t.Errorf("a match that is sent and taken has the messages %q", seen)
+	}
+	if sent, err := b.EnqueueMatches(t.Context(), "demo", []string{"small"}); err != nil || len(sent) != 1 {
+		t.Fatal(sent, err)
+	}
+	third := &pb.Match{Id: "third"}
+	if err := b.SendMatches(t.Context(), "demo", []*pb.Match{third, large}); err != nil {
+		t.Fatal(err)
+	}
+	comes(third, large)
+	stop()
+	working.Wait()
+	if len(came) > 0 {
+		t.Errorf("%v came again", <-came)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,16 +29,16 @@ const ackWait = 10 * time.Second
 // the others away.
 const maxPending = 1 << 20
 
-// matchBytes is the most that the work queue takes: more than half a million matches. JetStream sets it
-// aside on its disk.
-const matchBytes = 256 << 20
+// matchBytes is the most that the work queue takes: more than two hundred thousand matches. JetStream sets it aside on
+// its disk. carriedMatch is how many bytes a match may have that comes with its content.
+const matchBytes, carriedMatch = 256 << 20, 1 << 10
 
 // matchAge is how long a match stays in the work queue. The tickets of a match that no allocator took wait again much
 // earlier (--claim), and so do the tickets of a match that is taken out while it waits for an allocator.
 const matchAge = time.Hour
 
-// MatchGroup is how many matches a message should have at most. An allocator fetches enough messages for all of its
-// slots. A message costs about as much as the rest of an allocation that hosting answers at once.
+// MatchGroup is how many matches a message has at most. An allocator fetches enough messages for all of its slots. A
+// message costs about as much as the rest of an allocation that hosting answers at once.
 const MatchGroup = 32
 
 // maxFetch is how many messages an allocator fetches at once: waiting messages send no sign of life.
@@ -59,6 +60,43 @@ const (
 	pullHeartbeat = time.Second
 )
 
+// SendMatches puts matches into the work queue, with their content if that is small. It does not wait until they are
+// stored: nearly always an allocator has begun them before. The others are in the outbox.
+func (b *Bus) SendMatches(ctx context.Context, project string, all []*pb.Match) error {
+	if !b.conn.IsConnected() {
+		return unavailable(nats.ErrDisconnected)
+	}
+	for group := range slices.Chunk(all, MatchGroup) {
+		w := new(pb.MatchWork)
+		ids := make([]string, len(group))
+		for i, m := range group {
+			body, err := proto.Marshal(m)
+			if err != nil || len(body) > carriedMatch {
+				body = nil
+			}
+			ids[i], w.Bodies = m.GetId(), append(w.Bodies, body)
+		}
+		msg, err := b.matchMessage(ctx, project, ids, w)
+		if err == nil {
+			err = b.conn.PublishMsg(msg)
+		}
+		if err != nil {
+			return unavailable(err)
+		}
+	}
+	return nil
+}
+
+// matchMessage is the message about a group of matches. A group has one name, so that the queue stores it once.
+func (b *Bus) matchMessage(ctx context.Context, project string, ids []string, w *pb.MatchWork) (*nats.Msg, error) {
+	w.Project, w.Match, w.More = project, ids[0], ids[1:]
+	msg, err := b.message(ctx, matches+token(project), w)
+	if err == nil {
+		msg.Header.Set(jetstream.MsgIDHeader, nameOf(project, ids))
+	}
+	return msg, err
+}
+
 // EnqueueMatches puts groups of matches into the work queue, each group as one message, and returns the matches that it
 // has stored. A group that is sent twice within two minutes is stored once. Nothing is sent while there is no server.
 func (b *Bus) EnqueueMatches(ctx context.Context, project string, groups ...[]string) (sent []string, err error) {
@@ -67,11 +105,10 @@ func (b *Bus) EnqueueMatches(ctx context.Context, project string, groups ...[]st
 	}
 	futures := make([]jetstream.PubAckFuture, 0, len(groups))
 	for _, group := range groups {
-		msg, err := b.message(ctx, matches+token(project), &pb.MatchWork{Project: project, Match: group[0], More: group[1:]})
+		msg, err := b.matchMessage(ctx, project, group, new(pb.MatchWork))
 		if err != nil {
 			return nil, err
 		}
-		msg.Header.Set(jetstream.MsgIDHeader, nameOf(project, group))
 		future, err := b.js.PublishMsgAsync(msg)
 		if err != nil {
 			break // the outbox has the rest
@@ -102,7 +139,8 @@ func nameOf(project string, group []string) string {
 	return project + "/" + hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
-// MatchHandler works on a match. An error means that the match comes again; attempt counts from 1.
+// MatchHandler works on a match, whose content is in Bodies if it came with it. An error means that the match comes
+// again; attempt counts from 1.
 type MatchHandler func(ctx context.Context, w *pb.MatchWork, attempt int) error
 
 // ConsumeMatches takes matches out of the work queue, up to parallel at once, until ctx ends; then it waits for the
@@ -198,15 +236,16 @@ func (c *consumption) take(ctx context.Context, msg jetstream.Msg) {
 	var again atomic.Int64 // after which time the message is to come again; 0 when all is done
 	var working sync.WaitGroup
 	all := append([]string{w.GetMatch()}, w.GetMore()...)
-	for _, match := range all {
+	for i, match := range all {
+		n := len(w.GetBodies())
+		one := &pb.MatchWork{Project: w.GetProject(), Match: match, Bodies: w.GetBodies()[min(i, n):min(i+1, n)]}
 		if c.slots.Acquire(ctx, 1) != nil {
 			again.Store(int64(atOnce))
 			break
 		}
 		working.Go(func() {
 			defer c.slots.Release(1)
-			pause := c.handleMatch(ctx, &pb.MatchWork{Project: w.GetProject(), Match: match}, attempt, len(all) == 1)
-			if pause > 0 {
+			if pause := c.handleMatch(ctx, one, attempt, len(all) == 1); pause > 0 {
 				again.Store(int64(pause))
 			}
 		})

@@ -46,7 +46,7 @@ type step struct {
 }
 
 // doneOf returns the items whose steps changed something, and the feed's position behind all of them.
-func doneOf(items []string, steps []step) (done []string, position uint64) {
+func doneOf[T any](items []T, steps []step) (done []T, position uint64) {
 	for i, one := range steps {
 		if one.done {
 			done, position = append(done, items[i]), max(position, one.position)

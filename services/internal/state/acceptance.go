@@ -151,15 +151,13 @@ func (s *Store) EndAcceptances(
 		return ended, err
 	}
 	matches, err := s.matches(ctx, k, due, true)
-	if err != nil {
+	if err != nil || len(matches) == 0 {
 		return ended, err
 	}
-	ended.More = len(due) == terms.Limit && len(matches) > 0
-	var pauses Pauses
-	if len(matches) > 0 {
-		if pauses, err = s.pausesOf(ctx, project); err != nil {
-			return ended, err
-		}
+	ended.More = len(due) == terms.Limit
+	pauses, err := s.pausesOf(ctx, project)
+	if err != nil {
+		return ended, err
 	}
 	all, err := stepAbreast(matches, func(m *pb.Match) (one Acceptances, err error) {
 		err = s.endAcceptance(ctx, project, m, terms, pauses, &one)

@@ -1,10 +1,7 @@
 package state
 
 import (
-	"cmp"
 	"context"
-	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -48,37 +45,23 @@ type Beginning struct {
 // BeginAllocations takes the leases of matches. From then on a match is no longer dropped when a ticket leaves. All
 // leases last equally long. After an error, the matches whose lease is not known have no status.
 func (s *Store) BeginAllocations(ctx context.Context, project string, matches []Beginning) ([]Allocation, error) {
-	k := keysOf(project)
-	var calls []call
-	var sizes []int
-	for batch := range batchesOf(matches, func(b Beginning) (tickets, bytes int) {
-		return CountTickets(b.Match.GetProposal()), 0
-	}) {
-		calls, sizes = append(calls, s.beginCall(k, batch)), append(sizes, len(batch))
-	}
 	all := make([]Allocation, 0, len(matches))
-	replies, err := s.runAll(ctx, project, calls)
-	for i, reply := range replies {
-		var position uint64
-		var rest []any
-		failed := parseReply(reply, &position, &rest)
-		if failed == nil && len(rest) != 5*sizes[i] {
-			failed = fmt.Errorf("state: %d values for %d matches", len(rest), sizes[i])
-		}
-		if err = cmp.Or(err, failed); failed != nil {
-			all = append(all, make([]Allocation, sizes[i])...)
-			continue
-		}
-		for values := range slices.Chunk(rest, 5) {
-			b, others, failed := allocationOf(values)
-			if b.Status == MatchDropped {
-				var at uint64
-				at, failed = s.releaseOthers(ctx, project, others, "unallocated")
-				b.Position = max(position, at)
+	err := runBatches(ctx, s, project, matches, 5, func(b Beginning) (tickets, bytes int) {
+		return CountTickets(b.Match.GetProposal()), 0
+	}, func(batch []Beginning) (call, error) { return s.beginCall(keysOf(project), batch), nil },
+		func(_ Beginning, position uint64, said []any) (err error) {
+			var b Allocation
+			var others []string
+			if said != nil {
+				b, others, err = allocationOf(said)
 			}
-			all, err = append(all, b), cmp.Or(err, failed)
-		}
-	}
+			if b.Status == MatchDropped {
+				b.Position, err = s.releaseOthers(ctx, project, others, "unallocated")
+				b.Position = max(position, b.Position)
+			}
+			all = append(all, b)
+			return err
+		})
 	return all, err
 }
 
@@ -127,19 +110,9 @@ func allocationOf(values []any) (b Allocation, others []string, err error) {
 	return b, nil, nil
 }
 
-// RenewMatchLease extends a lease to hold from now on. It is false when another holder has the lease, or the match has
-// ended.
-func (s *Store) RenewMatchLease(ctx context.Context, project, match, holder string, hold time.Duration) (bool, error) {
-	return s.setMatchLease(ctx, project, match, holder, hold)
-}
-
-// ReleaseMatchLease ends a lease: another holder may take it at once.
-func (s *Store) ReleaseMatchLease(ctx context.Context, project, match, holder string) error {
-	_, err := s.setMatchLease(ctx, project, match, holder, 0)
-	return err
-}
-
-func (s *Store) setMatchLease(
+// SetMatchLease extends a lease to hold from now on. With 0 it ends: another holder may take it at once. It is false
+// when another holder has the lease, or the match has ended.
+func (s *Store) SetMatchLease(
 	ctx context.Context, project, match, holder string, hold time.Duration,
 ) (has bool, err error) {
 	err = s.evalShared(ctx, project, s.call("allocation_lease", keysOf(project), ids{ofMatch: match},
@@ -166,7 +139,7 @@ type Deallocation struct {
 
 // ClaimDeallocations returns up to limit deallocations of each project. The caller gives the server back and calls
 // FinishDeallocation. If it does not, a later call returns the match again, after the time in b. When the last try
-// fails, the caller calls GiveUpDeallocation.
+// fails, the caller gives up.
 func (s *Store) ClaimDeallocations(
 	ctx context.Context, projects []string, limit int, b Backoff,
 ) (map[string][]Deallocation, error) {
@@ -213,25 +186,18 @@ func (s *Store) claimDeallocation(ctx context.Context, one matchOf, b Backoff) (
 // It is longer than any call.
 const confirmAfter = time.Minute
 
-// FinishDeallocation notes that the server of a match was given back, if it had one.
-func (s *Store) FinishDeallocation(ctx context.Context, project string, m *pb.Match) error {
-	return s.endDeallocation(ctx, project, m, "", matchEvent(m, pb.Event_KIND_RETURNED))
-}
-
-// GiveUpDeallocation notes that the server of a match could not be given back, and is not tried again.
-func (s *Store) GiveUpDeallocation(ctx context.Context, project string, m *pb.Match) error {
-	event := matchEvent(m, pb.Event_KIND_UNRETURNED)
-	event.Reason = "expired"
-	return s.endDeallocation(ctx, project, m, "1", event)
-}
-
-func (s *Store) endDeallocation(ctx context.Context, project string, m *pb.Match, givenUp string, e *pb.Event) error {
+// FinishDeallocation notes that the server of a match was given back, if it had one, or that the caller has given up.
+func (s *Store) FinishDeallocation(ctx context.Context, project string, m *pb.Match, givenUp bool) error {
+	event := matchEvent(m, pb.Event_KIND_RETURNED)
+	if givenUp {
+		event.Kind, event.Reason = pb.Event_KIND_UNRETURNED, "expired"
+	}
 	return s.eval(ctx, s.call("deallocation_finish", keysOf(project), ids{ofMatch: m.GetId()},
 		"match_id", m.GetId(),
 		"memory", matchMemory.Milliseconds(),
 		"pause", confirmAfter.Milliseconds(),
-		"given_up", givenUp,
-		"event", s.encodeEvent(e)))
+		"given_up", flag(givenUp),
+		"event", s.encodeEvent(event)))
 }
 
 // GameServer reads the stored server of a match, and keeps it stored for at least as long. The status is MatchAssigned,

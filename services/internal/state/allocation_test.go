@@ -71,7 +71,7 @@ func TestMatchHasOneLeaseHolder(t *testing.T) {
 		}
 		renew := func(holder string, after time.Duration, want bool) {
 			t.Helper()
-			got, err := s.At(epoch0.Add(after)).RenewMatchLease(t.Context(), project, "m", holder, 10*time.Second)
+			got, err := s.At(epoch0.Add(after)).SetMatchLease(t.Context(), project, "m", holder, 10*time.Second)
 			if err != nil || got != want {
 				t.Errorf("%s renews: %v, %v, want %v", holder, got, err, want)
 			}
@@ -90,9 +90,9 @@ func TestMatchHasOneLeaseHolder(t *testing.T) {
 		renew("one", 20*time.Second, false)
 		begin("one", 21*time.Second, state.Allocation{Status: state.MatchLeased, Wait: 9 * time.Second})
 		begin("two", 22*time.Second, active(37*time.Second))
-		must(t, s.ReleaseMatchLease(t.Context(), project, "m", "one")) // not the holder any more
+		must(t, second(s.SetMatchLease(t.Context(), project, "m", "one", 0))) // not the holder any more
 		begin("one", 23*time.Second, state.Allocation{Status: state.MatchLeased, Wait: 9 * time.Second})
-		must(t, s.At(epoch0.Add(23*time.Second)).ReleaseMatchLease(t.Context(), project, "m", "two"))
+		must(t, second(s.At(epoch0.Add(23*time.Second)).SetMatchLease(t.Context(), project, "m", "two", 0)))
 		begin("one", 24*time.Second, active(36*time.Second))
 		begin("two", 50*time.Second, active(26*time.Second)) // one's lease expired at 34
 		for _, c := range []struct {
@@ -136,7 +136,7 @@ func TestLeaseNamesThePlayers(t *testing.T) {
 				if diff := cmp.Diff(want, begun.Players); diff != "" || begun.Status != state.MatchActive {
 					t.Errorf("backfill %v: %s, %s", withBackfill, begun.Status, diff)
 				}
-				must(t, s.ReleaseMatchLease(t.Context(), project, c.Match.GetId(), "one"))
+				must(t, second(s.SetMatchLease(t.Context(), project, c.Match.GetId(), "one", 0)))
 				if lease == 0 {
 					must(t, second(s.DeleteTicket(t.Context(), project, fmt.Sprint("leaves", n), "")))
 				}
@@ -240,7 +240,7 @@ func TestUnusedServerIsDeallocated(t *testing.T) {
 					t.Errorf("the match is %v, was %v", m, c.Match)
 				}
 				for range 2 {
-					must(t, s.At(epoch0.Add(11*time.Second)).FinishDeallocation(t.Context(), project, m))
+					must(t, s.At(epoch0.Add(11*time.Second)).FinishDeallocation(t.Context(), project, m, false))
 				}
 				wantDeallocations(t, s, epoch0.Add(100*time.Hour))
 				_, err = s.Match(t.Context(), project, "m")
@@ -268,7 +268,7 @@ func TestServerOfALostHolderIsDeallocatedTwice(t *testing.T) {
 		for _, c := range []*state.Claim{lost, yielded} {
 			must(t, third(take(t.Context(), s, c.Match, epoch0, epoch0.Add(2*time.Second))))
 		}
-		must(t, s.ReleaseMatchLease(t.Context(), project, "yielded", "one"))
+		must(t, second(s.SetMatchLease(t.Context(), project, "yielded", "one", 0)))
 		if released, _, err := s.At(at(10)).ReleaseOverdueMatches(t.Context(), project, 10); err != nil ||
 			len(released) != 3 {
 			t.Fatal(released, err)
@@ -277,11 +277,11 @@ func TestServerOfALostHolderIsDeallocatedTwice(t *testing.T) {
 		// The third match has no server, since its allocation never began.
 		wantDeallocations(t, s, at(10), "lost", "yielded")
 		ended := at(10)
-		must(t, s.At(ended).FinishDeallocation(t.Context(), project, lost.Match))
-		must(t, s.At(ended).FinishDeallocation(t.Context(), project, yielded.Match))
+		must(t, s.At(ended).FinishDeallocation(t.Context(), project, lost.Match, false))
+		must(t, s.At(ended).FinishDeallocation(t.Context(), project, yielded.Match, false))
 		wantDeallocations(t, s, ended.Add(59*time.Second))
 		wantDeallocations(t, s, ended.Add(time.Minute), "lost")
-		must(t, s.At(ended.Add(time.Minute)).FinishDeallocation(t.Context(), project, lost.Match))
+		must(t, s.At(ended.Add(time.Minute)).FinishDeallocation(t.Context(), project, lost.Match, false))
 		wantDeallocations(t, s, ended.Add(100*time.Hour))
 	})
 }
@@ -309,7 +309,7 @@ func TestDeallocationIsGivenUp(t *testing.T) {
 		try(first, true, false)
 		try(first+60*time.Minute, true, false) // Redis's clock may have jumped
 		try(first+61*time.Minute, true, true)
-		must(t, s.GiveUpDeallocation(t.Context(), project, m.Match))
+		must(t, s.FinishDeallocation(t.Context(), project, m.Match, true))
 		try(100*time.Hour, false, false) // and no second one, though the answer of the call may be late
 		lines, _ := readHistory(t, s, nil)
 		if last := lines[len(lines)-1]; last != "unreturned expired m" {
@@ -355,12 +355,12 @@ func TestServerOfALostCallIsDeallocatedTwice(t *testing.T) {
 					end(t, s, c.Match, lost)
 					if lost || name == "a server that no ticket uses" {
 						wantDeallocations(t, s, epoch0, "m")
-						must(t, s.FinishDeallocation(t.Context(), project, c.Match))
+						must(t, s.FinishDeallocation(t.Context(), project, c.Match, false))
 					}
 					if lost {
 						wantDeallocations(t, s, epoch0.Add(59*time.Second))
 						wantDeallocations(t, s, epoch0.Add(time.Minute), "m")
-						must(t, s.At(epoch0.Add(time.Minute)).FinishDeallocation(t.Context(), project, c.Match))
+						must(t, s.At(epoch0.Add(time.Minute)).FinishDeallocation(t.Context(), project, c.Match, false))
 					}
 					wantDeallocations(t, s, epoch0.Add(100*time.Hour))
 				})
@@ -434,7 +434,7 @@ func TestSecondServerIsKnownUntilItIsDeallocated(t *testing.T) {
 		late := at(12)
 		for range 2 { // the server of the first call, which may be late
 			wantDeallocations(t, s, late, "m")
-			must(t, s.At(late).FinishDeallocation(t.Context(), project, c.Match))
+			must(t, s.At(late).FinishDeallocation(t.Context(), project, c.Match, false))
 			late = late.Add(time.Minute)
 		}
 		late = at(12).Add(24*time.Hour - time.Millisecond)
@@ -442,7 +442,7 @@ func TestSecondServerIsKnownUntilItIsDeallocated(t *testing.T) {
 		must(t, second(s.At(late.Add(time.Second)).Expire(t.Context(), project, 200*time.Hour, time.Minute, 10)))
 		late = late.Add(2 * time.Second)
 		wantDeallocations(t, s, late, "m")
-		must(t, s.At(late).FinishDeallocation(t.Context(), project, c.Match))
+		must(t, s.At(late).FinishDeallocation(t.Context(), project, c.Match, false))
 		must(t, second(s.At(late.Add(time.Hour)).Expire(t.Context(), project, 200*time.Hour, time.Minute, 10)))
 		if n := matchesKept(t, s); n > 0 {
 			t.Errorf("%d keys are kept of a match whose servers are gone", n)

@@ -162,6 +162,43 @@ func batchesOf[M any](matches []M, size func(M) (tickets, bytes int)) iter.Seq[[
 	}
 }
 
+// runBatches runs one script for each batch of matches, in one round trip. It calls each in their order with the feed's
+// position and the values that are said of a match, nil when these are not known. It returns the first error.
+func runBatches[M any](
+	ctx context.Context, s *Store, project string, matches []M, values int, size func(M) (tickets, bytes int),
+	prepare func([]M) (call, error), each func(m M, at uint64, said []any) error,
+) error {
+	var calls []call
+	var batches [][]M
+	for batch := range batchesOf(matches, size) {
+		c, err := prepare(batch)
+		if err != nil {
+			return err
+		}
+		calls, batches = append(calls, c), append(batches, batch)
+	}
+	replies, err := s.runAll(ctx, project, calls)
+	for i, reply := range replies {
+		var at uint64
+		var rest []any
+		failed := parseReply(reply, &at, &rest)
+		if failed == nil && len(rest) != values*len(batches[i]) {
+			failed = fmt.Errorf("state: %d values for %d matches", len(rest), len(batches[i]))
+		}
+		if err = cmp.Or(err, failed); failed != nil {
+			at, rest = 0, nil
+		}
+		for j, m := range batches[i] {
+			var said []any
+			if failed == nil {
+				said = rest[j*values : (j+1)*values]
+			}
+			err = cmp.Or(err, each(m, at, said))
+		}
+	}
+	return err
+}
+
 // Claim claims the matches in order, and sets each one's Refusal. It returns the feed's position after the last change.
 // ErrLeaseLost means that the remaining matches were not claimed.
 func (s *Store) Claim(
@@ -170,35 +207,20 @@ func (s *Store) Claim(
 	if err := s.inherit(ctx, keysOf(project), claims); err != nil {
 		return 0, err
 	}
-	var calls []call
-	var batches [][]*Claim
-	for batch := range batchesOf(claims, func(c *Claim) (tickets, bytes int) {
+	err = runBatches(ctx, s, project, claims, 1, func(c *Claim) (tickets, bytes int) {
 		return len(c.Tickets), outcomeSize(c.Match.GetProposal()) + c.measuresSize()
-	}) {
-		c, err := s.claimCall(project, terms, batch)
-		if err != nil {
-			return 0, err
-		}
-		calls, batches = append(calls, c), append(batches, batch)
-	}
-	replies, err := s.runAll(ctx, project, calls)
-	for i, reply := range replies {
-		var at uint64
-		var verdicts []string
-		failed := parseReply(reply, &at, &verdicts)
-		if failed == nil && len(verdicts) != len(batches[i]) {
-			failed = fmt.Errorf("state: %d verdicts for %d matches", len(verdicts), len(batches[i]))
-		}
-		if err = cmp.Or(err, failed); failed != nil {
-			continue
-		}
-		position = max(position, at)
-		for j, c := range batches[i] {
-			if verdicts[j] != "ok" {
-				c.Refusal = cmp.Or(verdicts[j], unreadable)
+	}, func(batch []*Claim) (call, error) { return s.claimCall(project, terms, batch) },
+		func(c *Claim, at uint64, said []any) error {
+			verdict := "ok"
+			if position = max(position, at); said == nil {
+				return nil
 			}
-		}
-	}
+			err := parseReply(said, &verdict)
+			if verdict != "ok" {
+				c.Refusal = cmp.Or(verdict, unreadable)
+			}
+			return err
+		})
 	if isStale(err) {
 		return position, ErrLeaseLost
 	}

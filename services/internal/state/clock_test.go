@@ -230,7 +230,7 @@ func TestOnlyTheHolderAssigns(t *testing.T) {
 		}
 		finish := func(seconds int) {
 			t.Helper()
-			must(t, s.At(at(seconds)).FinishDeallocation(t.Context(), project, c.Match))
+			must(t, s.At(at(seconds)).FinishDeallocation(t.Context(), project, c.Match, false))
 		}
 		begin("one", 0)
 		begin("two", 11)

@@ -3,8 +3,6 @@ package state
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/proto"
@@ -77,40 +75,25 @@ func (s *Store) endOthers(ctx context.Context, project string, e *Ending, ended 
 func (s *Store) endMatches(
 	ctx context.Context, project string, endings []Ending, told bool,
 ) (ended []Ended, position uint64, err error) {
-	k := keysOf(project)
 	all := make([]ending, len(endings))
 	for i := range endings {
 		if all[i], err = s.encodeEnding(&endings[i]); err != nil {
 			return nil, 0, err
 		}
 	}
-	var calls []call
-	var sizes []int
-	for batch := range batchesOf(all, func(e ending) (tickets, bytes int) { return len(e.Tickets), e.bytes }) {
-		calls, sizes = append(calls, s.endCall(k, batch, told)), append(sizes, len(batch))
-	}
-	replies, err := s.runAll(ctx, project, calls)
-	for i, reply := range replies {
-		var at uint64
-		var rest []any
-		failed := parseReply(reply, &at, &rest)
-		if failed == nil && len(rest) != 3*sizes[i] {
-			failed = fmt.Errorf("state: %d values for %d matches", len(rest), sizes[i])
-		}
-		if err = cmp.Or(err, failed); failed != nil {
-			ended = append(ended, make([]Ended, sizes[i])...)
-			continue
-		}
-		position = max(position, at)
-		for values := range slices.Chunk(rest, 3) {
-			of := &endings[len(ended)]
-			e, failed := endedOf(of, values)
-			if e.Position = at; e.Status == matchAsked && gameOf(of.Match) == "" {
-				e, failed = s.endAsked(ctx, project, of)
+	err = runBatches(ctx, s, project, all, 3, func(e ending) (tickets, bytes int) { return len(e.Tickets), e.bytes },
+		func(batch []ending) (call, error) { return s.endCall(keysOf(project), batch, told), nil },
+		func(of ending, at uint64, said []any) (err error) {
+			var e Ended
+			if said != nil {
+				e, err = endedOf(of.Ending, said)
 			}
-			ended, err = append(ended, e), cmp.Or(err, failed)
-		}
-	}
+			if e.Position = at; e.Status == matchAsked && gameOf(of.Match) == "" {
+				e, err = s.endAsked(ctx, project, of.Ending)
+			}
+			ended, position = append(ended, e), max(position, at)
+			return err
+		})
 	return ended, position, err
 }
 

@@ -26,27 +26,18 @@ func (s *Store) Expire(
 	ctx context.Context, project string, waiting, readable time.Duration, limit int,
 ) (e Expired, err error) {
 	k, now := keysOf(project), millis(s.Now())
-	expired := func(reason string) []byte {
-		return s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_EXPIRED, Reason: reason})
-	}
 	if err = s.expireWaiting(ctx, k, waiting, readable, limit, &e); err != nil {
 		return e, err
 	}
 	if e.Matches, err = s.expireMatches(ctx, k, now, limit); err != nil {
 		return e, err
 	}
-	e.More = max(e.Abandoned, e.Matches) == limit
-	var more bool
-	e.Read, more, err = s.expireResults(ctx, k, now, limit, expired("read"))
-	e.More = e.More || more
-	if err != nil {
-		return e, err
+	var results, outcomes bool
+	if e.Read, results, err = s.expireResults(ctx, k, now, limit); err == nil {
+		outcomes, err = s.expireOutcomes(ctx, k, now, limit)
 	}
-	if more, err = s.expireOutcomes(ctx, k, now, limit); err != nil {
-		return e, err
-	}
-	e.More = e.More || more
-	return e, nil
+	e.More = max(e.Abandoned, e.Matches) == limit || results || outcomes
+	return e, err
 }
 
 // expireWaiting ends tickets that were created long ago and still wait.
@@ -80,16 +71,14 @@ func (s *Store) expireMatches(ctx context.Context, k keys, latest int64, limit i
 
 // expireResults deletes tickets whose results became unreadable. Tickets whose results were written by one script are
 // deleted by one script. more is true when some are left.
-func (s *Store) expireResults(
-	ctx context.Context, k keys, latest int64, limit int, event []byte,
-) (n int, more bool, err error) {
+func (s *Store) expireResults(ctx context.Context, k keys, latest int64, limit int) (n int, more bool, err error) {
 	groups, err := s.due(ctx, k.resolved(), latest, limit)
 	if err != nil || len(groups) == 0 {
 		return 0, false, err
 	}
 	more = len(groups) == limit
 	c := s.call("expire_results", k, ids{},
-		"event", event)
+		"event", s.encodeEvent(&pb.Event{Kind: pb.Event_KIND_EXPIRED, Reason: "read"}))
 	for i, group := range groups {
 		for id := range strings.SplitSeq(group, " ") {
 			c.keys = append(c.keys, k.ticket(id))

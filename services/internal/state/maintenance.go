@@ -19,8 +19,9 @@ type Ages struct {
 	Outbox, Waiting, Silence time.Duration
 	// The tickets of a queue that no config has served for longer than Unserved may wait in vain.
 	Unserved time.Duration
-	// Urgent leaves out what may be found some seconds later: what is only deleted then, or has waited for long.
-	Urgent bool
+	// Urgent leaves out what may be found some seconds later: what is only deleted then, or has waited for long. Idle
+	// leaves out matches: a moment ago there was none.
+	Urgent, Idle bool
 }
 
 // DueWork is what is due in a project.
@@ -34,26 +35,29 @@ type DueWork struct {
 	// Outbox and Claims: matches are overdue. Backfills: matches that go to running games, or backfill tickets, are
 	// overdue. Tickets: tickets or ended matches have expired. Results: results of matches are missing or expired.
 	Outbox, Claims, Backfills, Tickets, Results bool
+	// Idle is true when no match has claimed tickets.
+	Idle bool
 	// Unserved is the number of queues whose tickets may wait in vain.
 	Unserved int64
-	// Feed is true when the feed may have entries that can be trimmed.
-	Feed bool
-	// Quiet is true when nothing is stored that becomes due.
-	Quiet bool
+	// Feed is true when the feed may have entries that can be trimmed, and Quiet when nothing is stored that becomes due.
+	// An urgent look leaves both out.
+	Feed, Quiet bool
 }
 
 // DueWork reads what is due, in one round trip. It decides nothing: the scripts look at Redis's clock.
 func (s *Store) DueWork(ctx context.Context, project string, after Ages) (DueWork, error) {
 	k, now := keysOf(project), s.Now()
 	var revisions *redis.MapStringStringCmd
-	var waiting, games, stored *redis.IntCmd
+	var waiting, matches, stored *redis.IntCmd
 	var position, trimmed *redis.SliceCmd
 	counts := map[string]*redis.IntCmd{}
 	_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 		position, revisions, waiting = p.MGet(ctx, k.feedSeq()), p.HGetAll(ctx, k.revisions()), p.ZCard(ctx, k.waiting())
-		games = p.Exists(ctx, k.backfills(), k.backfillSizes())
-		stored = p.Exists(ctx, k.outbox(), k.claims(), k.joins(), k.resolved(), k.ended(), k.awaited())
-		trimmed = p.HMGet(ctx, k.streamBytes(), "t", "d")
+		matches = p.Exists(ctx, k.outbox(), k.claims(), k.joins())
+		if !after.Urgent {
+			stored = p.Exists(ctx, k.backfills(), k.backfillSizes(), k.resolved(), k.ended(), k.awaited())
+			trimmed = p.HMGet(ctx, k.streamBytes(), "t", "d")
+		}
 		for set, latest := range map[string]time.Time{
 			k.outbox(): now.Add(-after.Outbox), k.claims(): now, k.joins(): now,
 			k.backfills(): now.Add(-withSlack(after.Silence)), k.waiting(): now.Add(-withSlack(after.Waiting)),
@@ -61,7 +65,11 @@ func (s *Store) DueWork(ctx context.Context, project string, after Ages) (DueWor
 			k.unserved(): now.Add(-withSlack(after.Unserved)),
 		} {
 			counts[set] = new(redis.IntCmd)
-			if !after.Urgent || set == k.outbox() || set == k.claims() || set == k.joins() {
+			skips := after.Urgent
+			if set == k.outbox() || set == k.claims() || set == k.joins() {
+				skips = after.Idle
+			}
+			if !skips {
 				counts[set] = p.ZCount(ctx, set, "-inf", strconv.FormatInt(millis(latest), 10))
 			}
 		}
@@ -77,12 +85,14 @@ func (s *Store) DueWork(ctx context.Context, project string, after Ages) (DueWor
 		Waiting: waiting.Val(), Revisions: make(map[string]int64, len(revisions.Val())),
 		Outbox: some(k.outbox()), Claims: some(k.claims()), Backfills: some(k.joins(), k.backfills()),
 		Tickets: some(k.waiting(), k.resolved(), k.ended()), Results: some(k.awaited(), k.rated()),
-		Unserved: counts[k.unserved()].Val(),
+		Idle: matches.Val() == 0, Unserved: counts[k.unserved()].Val(),
 	}
 	var in replied
 	at := in.row(position)[0]
-	d.Position, d.Feed = in.position(at), feedIsDue(in.text(at), in.row(trimmed), now)
-	d.Quiet = waiting.Val()+games.Val()+stored.Val() == 0 && !d.Feed
+	if d.Position = in.position(at); !after.Urgent {
+		d.Feed = feedIsDue(in.text(at), in.row(trimmed), now)
+		d.Quiet = waiting.Val()+stored.Val() == 0 && d.Idle && !d.Feed
+	}
 	for id, text := range revisions.Val() {
 		d.Revisions[id] = in.digits(text)
 	}

@@ -67,11 +67,21 @@ func TestUrgentLooks(t *testing.T) {
 		} {
 			due, err := s.At(at(1000000)).DueWork(t.Context(), project, state.Ages{Urgent: urgent})
 			must(t, err)
+			if due.Idle {
+				t.Error("a project with matches is idle")
+			}
 			got := state.DueWork{Outbox: due.Outbox, Claims: due.Claims, Backfills: due.Backfills, Tickets: due.Tickets,
 				Results: due.Results, Unserved: due.Unserved}
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("urgent %v: %+v, want %+v", urgent, got, want)
 			}
+		}
+		due, err := s.At(at(1000000)).DueWork(t.Context(), project, state.Ages{Urgent: true, Idle: true})
+		if must(t, err); due.Outbox || due.Claims || due.Backfills || due.Idle {
+			t.Errorf("without matches: %+v", due)
+		}
+		if due, err = s.DueWork(t.Context(), "other", state.Ages{Urgent: true}); err != nil || !due.Idle || due.Quiet {
+			t.Errorf("an urgent look at nothing: %+v, %v", due, err)
 		}
 		must(t, s.NoJoins(t.Context(), project))
 		for _, urgent := range []bool{true, false} { // of running games, only matches that go there are urgent

@@ -145,11 +145,7 @@ func (s *Store) RemoveFromOutbox(ctx context.Context, project string, matches []
 	if len(matches) == 0 {
 		return nil
 	}
-	members := make([]any, len(matches))
-	for i, id := range matches {
-		members[i] = id
-	}
-	return unavailable(s.redis.ZRem(ctx, keysOf(project).outbox(), members...).Err())
+	return unavailable(s.redis.ZRem(ctx, keysOf(project).outbox(), matches).Err())
 }
 
 // CountTickets counts the tickets of a proposal.

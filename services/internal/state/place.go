@@ -29,10 +29,7 @@ func gameOf(m *pb.Match) string {
 
 // backfillOf returns the backfill ticket of a match's place, "" if it has none.
 func backfillOf(m *pb.Match) string {
-	if id := gameOf(m); id != "" {
-		return id
-	}
-	return m.GetBackfill()
+	return cmp.Or(gameOf(m), m.GetBackfill())
 }
 
 // placeOf is the place of a match as scripts get it, see script/include/place.lua.
@@ -87,8 +84,8 @@ const matchSize = 32 << 10
 // matches that have ended.
 func (s *Store) matches(ctx context.Context, k keys, ids []string, asking bool) (all []*pb.Match, err error) {
 	err = s.fieldsOf(ctx, k.match, ids, matchSize, func(_ string, row []any) error {
-		body, is := row[1].(string)
-		if !is || isAsking(row[0]) != asking {
+		body, _ := row[1].(string)
+		if body == "" || isAsking(row[0]) != asking {
 			return nil
 		}
 		m, err := parse[pb.Match]("match", body)
@@ -168,10 +165,6 @@ func (s *Store) releaseAll(
 		done, at, err := s.releaseMatch(ctx, project, m, release{reason: reason})
 		return step{done, at}, err
 	})
-	for i, one := range steps {
-		if one.done {
-			released, position = append(released, matches[i]), max(position, one.position)
-		}
-	}
+	released, position = doneOf(matches, steps)
 	return released, position, err
 }

@@ -166,7 +166,7 @@ func TestPairTakesFewCommands(t *testing.T) {
 		}
 		return n
 	}
-	creates, claims := math.MaxInt, math.MaxInt
+	creates, claims, hosted, begins, ends := math.MaxInt, math.MaxInt, math.MaxInt, math.MaxInt, math.MaxInt
 	for n := range 5 {
 		one, other := fmt.Sprint("one", n), fmt.Sprint("other", n)
 		c := claim(revision, fmt.Sprint("m", n), one, other)
@@ -177,9 +177,32 @@ func TestPairTakesFewCommands(t *testing.T) {
 		created := commands()
 		mustClaim(t, s, terms, c)
 		creates, claims = min(creates, created-before), min(claims, commands()-created)
+
+		one, other = "hosted-"+one, "hosted-"+other
+		create(t, s, one, other)
+		c = claim(revision, fmt.Sprint("h", n), one, other)
+		before = commands()
+		mustClaim(t, s, terms, c)
+		claimed := commands()
+		status, _, err := take(t.Context(), s, c.Match, epoch0, at(50))
+		if must(t, err); status != state.MatchActive {
+			t.Fatal(status)
+		}
+		begun := commands()
+		ended, err := s.EndMatch(t.Context(), project, state.Ending{Match: c.Match, Tickets: c.Tickets,
+			Results: []*pb.Assignment{{Connection: "x"}},
+			Outcome: state.Outcome{Holder: "one", Connection: "x", Readable: time.Minute}})
+		if must(t, err); len(ended.Assigned) != 2 {
+			t.Fatal(ended)
+		}
+		hosted, begins, ends = min(hosted, claimed-before), min(begins, begun-claimed), min(ends, commands()-begun)
 	}
-	if creates > 2*11 || claims > 12 {
-		t.Errorf("two creates take %d commands, want 22; their claim takes %d, want 12", creates, claims)
+	if creates > 2*10 || claims > 12 {
+		t.Errorf("two creates take %d commands, want 20; their claim takes %d, want 12", creates, claims)
+	}
+	if hosted > 17 || begins > 9 || ends > 15 {
+		t.Errorf("with a server: the claim takes %d commands, want 17; its begin %d, want 9; its end %d, want 15", hosted,
+			begins, ends)
 	}
 }
 
@@ -232,6 +255,55 @@ func TestLimitsHoldBetweenLooks(t *testing.T) {
 	if strings.Contains(strings.Join(lines, "\n"), "gap") || end.GetPosition() != before {
 		t.Errorf("the history ends at %d, and its counter at %d: %q", end.GetPosition(), before, lines)
 	}
+}
+
+// TestReplacementsHoldTheLimit: a create that would replace its player's older ticket is refused where no ticket may be
+// created, and the older one waits on. Where one may, it takes the place that the older one leaves.
+func TestReplacementsHoldTheLimit(t *testing.T) {
+	open := opener(t, embeddedtest.Redis(t))
+	options := state.Options{History: 1000, Limits: state.Limits{Waiting: 4},
+		Host: func() time.Time { return epoch0 }} // what was looked at counts all the time
+	stores, n := []*state.Store{open(options), open(options)}, 0
+	settings := &pb.ProjectSettings{Tickets: &pb.TicketRules{PlayerLimit: 1, WhenReached: "replace"}}
+	creates := func(id, owner string) (state.Created, error) {
+		n++
+		return stores[n%2].Creator(nil).CreateAs(t.Context(), project, state.Creation{Settings: settings,
+			Ticket: &pb.Ticket{Id: id, Owner: owner, Created: 1}})
+	}
+	refused := func(id, owner string) {
+		t.Helper()
+		for range stores {
+			_, err := creates(id, owner)
+			if e, is := errors.AsType[*problem.Error](err); !is || e.Limit == nil || e.Limit.Name != "waiting" {
+				t.Fatalf("%s: %v, want the limit of waiting tickets", id, err)
+			}
+		}
+	}
+	waits := func(want ...string) {
+		t.Helper()
+		ids, err := stores[0].OldestWaiting(t.Context(), project, 0)
+		must(t, err)
+		if slices.Sort(ids); !slices.Equal(ids, want) {
+			t.Fatalf("%q wait, want %q", ids, want)
+		}
+	}
+	for _, id := range []string{"a1", "b1", "c1", "d1"} {
+		must(t, second(creates(id, id[:1])))
+	}
+	refused("a2", "a")
+	waits("a1", "b1", "c1", "d1")
+	must(t, second(stores[0].DeleteTicket(t.Context(), project, "d1", "")))
+	for k := range 6 { // each takes the place of the one before
+		made, err := creates(fmt.Sprint("a", k+2), "a")
+		if must(t, err); !slices.Equal(made.Ended, []string{fmt.Sprint("a", k+1)}) {
+			t.Fatalf("it replaced %q", made.Ended)
+		}
+	}
+	waits("a7", "b1", "c1")
+	must(t, second(creates("e1", "e")))
+	refused("f1", "f")
+	refused("b2", "b")
+	waits("a7", "b1", "c1", "e1")
 }
 
 // lastPosition is the last position of the history.

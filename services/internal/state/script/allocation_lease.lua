@@ -10,8 +10,6 @@ if state ~= ALLOCATING or current ~= holder then
 end
 if duration == '0' then
   redis.call('HDEL', match, HOLDER)
-  redis.call('HSET', match, LEASE_EXPIRES, millis())
-else
-  redis.call('HSET', match, LEASE_EXPIRES, millis() + duration)
 end
+redis.call('HSET', match, LEASE_EXPIRES, millis() + duration)
 return 1

@@ -96,13 +96,11 @@ local function end_match(m, used, contested, expiry, memory, now)
     redis.call('DEL', m.key) -- what its players said
   end
   local store = used and m.server ~= ''
+  redis.call('HSET', m.key, STATE, used and ASSIGNED or RELEASED, BODY, '', HOLDER, '', LEASE_EXPIRES, '', DEADLINE, '',
+    COUNTED, '', unpack(store and {SERVER, m.server} or {}))
   if store then
-    redis.call('HSET', m.key, STATE, ASSIGNED, SERVER, m.server)
     expiry = math.max(expiry, now + m.server_time)
-  else
-    redis.call('HSET', m.key, STATE, used and ASSIGNED or RELEASED)
   end
-  redis.call('HDEL', m.key, BODY, HOLDER, LEASE_EXPIRES, DEADLINE, COUNTED)
   if contested and used then
     redis.call('HSET', m.key, BODY, m.body, USED, m.connection, CONFIRM, 1)
     redis.call('ZADD', deallocations, now, m.id)
