@@ -78,6 +78,7 @@ func hostile() []Row {
 		}},
 		{Name: "an answer of 700,000 members: unexpected", Needs: "player", play: func(ctx context.Context, g *game) {
 			g.service.always("create", g.service.crowded)
+			g.service.always("find", g.service.crowded)
 			g.search(ctx)
 			g.expectError("unexpected")
 		}},

@@ -236,8 +236,8 @@ export class Connection {
   async #fetched(request: Request<unknown>, guard: Guard, accept: string): Promise<Response> {
     const token = await guard.race(this.tokens.get())
     const headers: Record<string, string> = { Accept: accept, Authorization: `Bearer ${token}` }
-    const own = { [actsFor]: this.#player, ...request.headers }
-    for (const [name, value] of Object.entries(own)) {
+    if (this.#player !== undefined) headers[actsFor] = ascii(this.#player)
+    for (const [name, value] of Object.entries(request.headers)) {
       if (value !== undefined) headers[name] = name === actsFor ? ascii(value) : value
     }
     const query = new URLSearchParams()
