@@ -105,7 +105,7 @@ func (d *driver) obey(ctx context.Context, c command) error {
 		"accept": d.answer, "decline": d.answer, "estimate": d.estimate, "party-create": d.joinParty,
 		"party-join": d.joinParty, "party-ready": d.partyReady, "party-search": d.partySearch, "party-leave": d.partyLeave,
 		"party-kick": d.partyKick,
-		"seat": d.checkPass, "measure": d.measure,
+		"seat":       d.checkPass, "measure": d.measure,
 	}
 	if call, ok := calls[c.Do]; ok {
 		go func() {
@@ -171,7 +171,7 @@ func (d *driver) begin(c command) (err error) {
 	if d.client, err = client.New(o); err != nil {
 		return err
 	}
-	can := []string{"player", "party", "server", "seats", "measure", "heads", "redirects", "acts"}
+	can := []string{"player", "party", "server", "seats", "measure", "redirects", "acts"}
 	d.emit(event{"event": "ready", "language": "Go", "can": can})
 	return nil
 }

@@ -68,7 +68,7 @@ func hostile() []Row {
 				g.within(calls, 1, 5*time.Minute+slack)
 				g.match()
 			}},
-		{Name: "a header without end is not read on", Needs: "heads", Scale: 0.01, play: func(ctx context.Context, g *game) {
+		{Name: "a header without end is not read on", Needs: "player", Scale: 0.01, play: func(ctx context.Context, g *game) {
 			g.service.always("create", g.service.header)
 			g.search(ctx)
 			g.expect("error")

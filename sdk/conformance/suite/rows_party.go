@@ -75,9 +75,9 @@ func parties() []Row {
 			play: func(ctx context.Context, g *game) {
 				g.more = map[string]any{"for": json.RawMessage(`"a\ud800"`)}
 				made(ctx, g)
-				g.do("party-kick", "player", json.RawMessage(`"b\udc00"`))
+				g.do("party-kick", "player", json.RawMessage(`"b\udc00\ud83d\ude00"`))
 				path, err := url.PathUnescape(g.waitForCalls(1, "leave")[0].RequestURI)
-				g.check(err == nil && strings.HasSuffix(path, "/members/b\ufffd"), "%q was kicked", path)
+				g.check(err == nil && strings.HasSuffix(path, "/members/b\ufffd\U0001F600"), "%q was kicked", path)
 				for _, c := range g.service.of("party-create", "leave") {
 					name, err := url.PathUnescape(strings.TrimPrefix(c.Header.Get("X-On-Behalf-Of"), "UTF-8''"))
 					acts := slices.Contains(g.can, any("acts"))

@@ -63,8 +63,9 @@ class Watch:
 		_thread = null
 
 	func _notification(what):
-		if what == NOTIFICATION_PREDELETE:
-			stop()
+		if what == NOTIFICATION_PREDELETE and _thread != null:
+			_wanted = false
+			_thread.wait_to_finish()
 
 var network = Network.new()
 var watch = Watch.new()
