@@ -4,9 +4,9 @@
 --  bytes_limit, player_share, ends_told, waiting, waiting_limit, results_limit, room_from, room_until, history_limit,
 --  history_seq
 local large_from, serves, used, held, sizes, counted = tonumber(large_size), {}, nil, {}, {}, {}
-local room, met = math.huge, 'waiting'
+local room, readable = math.huge, true
 
--- look looks how many tickets may be created, which limit is met if none, and until which position that is so.
+-- look looks how many tickets may be created, whether results have room, and until which position that is so.
 local function look(position, now, result)
   position = position or history_limit == '0' and math.huge or tonumber(redis.call('GET', history_seq) or 0)
   local left = tonumber(results_limit) > 0 and tonumber(results_limit) or math.huge
@@ -19,7 +19,7 @@ local function look(position, now, result)
     local n = #result
     result[n + 1], result[n + 2], result[n + 3] = position, 'room', math.min(room, left)
   end
-  room, met = left > 0 and room or 0, left > 0 and 'waiting' or 'results'
+  room, readable = left > 0 and room or 0, left > 0
 end
 
 -- is_room reports whether a ticket may be created. Positions, which the first one takes, nearly always tell it.
