@@ -30,8 +30,8 @@ const (
 	masked    = `"` + client.Masked + `"`
 )
 
-// Kind is what the config after is: an Answer, as the one before; one to Put, where a secret that is no mask is a new one,
-// and none may keep the one that is stored; or a File that could be put, whose secret may be the masked one.
+// Kind is what the config after is: an Answer, as the one before; one to Put, where a secret that is no mask is a new
+// one, and none may keep the one that is stored; or a File that could be put, whose secret may be the masked one.
 type Kind int
 
 // The kinds.
