@@ -16,8 +16,8 @@ import (
 )
 
 // maxAnswer bounds what is read of one answer, in bytes: the largest honest one is the log of a function. Players'
-// devices have less memory, and a list of 32 tickets has less than maxPlayerAnswer and maxValues. A value may take half
-// a kilobyte, however short its text is.
+// devices have less memory, and a list of 32 tickets has less than maxPlayerAnswer and maxValues. A value may take a
+// hundred bytes and more, however short its text is.
 const (
 	maxAnswer       = 64 << 20
 	maxPlayerAnswer = 8 << 20
