@@ -31,7 +31,7 @@ const storageIn = (folder) => {
   }
 }
 
-function start({ url, project, storage, scale = 1, clock = 0, epoch = Date.now() }) {
+function start({ url, project, for: player, storage, scale = 1, clock = 0, epoch = Date.now() }) {
   time = {
     now: () => epoch + (Date.now() - epoch) / scale + clock,
     setTimeout: (f, ms) => setTimeout(f, Math.min(ms * scale, 2 ** 31 - 1)),
@@ -40,6 +40,7 @@ function start({ url, project, storage, scale = 1, clock = 0, epoch = Date.now()
   const options = {
     url,
     project,
+    player,
     token: (reason) => {
       say('token', { reason })
       return new Promise((resolve, reject) => {
@@ -51,7 +52,7 @@ function start({ url, project, storage, scale = 1, clock = 0, epoch = Date.now()
   }
   if (storage) options.storage = storageIn(storage)
   matchmaker = new Matchmaker(options)
-  say('ready', { language: 'typescript', can: ['player', 'party', 'measure', 'heads', 'redirects'] })
+  say('ready', { language: 'typescript', can: ['player', 'party', 'measure', 'redirects', 'acts'] })
 }
 
 const sayError = ({ code, playerMessage }) => say('error', { code, player: playerMessage })
@@ -123,6 +124,7 @@ const commands = {
   'party-join': async ({ code }) => void followParty(await matchmaker.joinParty(code)),
   'party-ready': ({ ready }) => party.update({ ready }),
   'party-search': async ({ queues, attributes }) => void (await party.start({ queues, attributes })),
+  'party-kick': ({ player }) => party.kick(player),
   'party-leave': () => party.leave(),
 }
 

@@ -105,7 +105,7 @@ func loadConfig(ctx context.Context, v *view) (any, error) {
 		p.From = changes[to+1].ETag
 	}
 	if from := find(changes, p.From); from >= 0 && to >= 0 {
-		p.Diff, err = differencesOf(changes[from].Config, changes[to].Config)
+		p.Diff, err = differencesOf(changes[from].Config, changes[to].Config, difference.Answer)
 	}
 	return p, err
 }
@@ -124,12 +124,26 @@ func indented(text json.RawMessage) string {
 }
 
 // differencesOf lists what differs between two configs.
-func differencesOf(before, after json.RawMessage) ([]difference.Value, error) {
-	all, err := difference.Of(before, after, true)
+func differencesOf(before, after json.RawMessage, kind difference.Kind) ([]difference.Value, error) {
+	all, err := difference.Of(before, after, kind)
 	if err != nil {
 		err = viewerError(err.Error())
 	}
 	return all, err
+}
+
+// changedBy lists what a PUT of a text would change, and whether there is the config.
+func (v *view) changedBy(ctx context.Context, id string, text json.RawMessage) ([]difference.Value, bool, error) {
+	stored, err := v.API.GetConfig(ctx, id)
+	none := client.IsNotFound(err)
+	switch {
+	case none:
+		stored = &client.StoredConfig{}
+	case err != nil:
+		return nil, false, err
+	}
+	all, err := differencesOf(stored.JSON, text, difference.Put)
+	return all, !none, err
 }
 
 // configActions are what the page of a config does.
@@ -152,15 +166,7 @@ func askPut(ctx context.Context, v *view) (*question, error) {
 	if err != nil {
 		return nil, err
 	}
-	var before json.RawMessage
-	if !checked.Creates {
-		stored, err := v.API.GetConfig(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		before = stored.JSON
-	}
-	differences, err := differencesOf(before, text)
+	differences, _, err := v.changedBy(ctx, id, text)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +204,7 @@ func askRollback(ctx context.Context, v *view) (*question, error) {
 	if i := slices.IndexFunc(changes, func(c client.ConfigChange) bool { return c.Current }); i >= 0 {
 		now = changes[i].Config
 	}
-	differences, err := differencesOf(now, changes[then].Config)
+	differences, err := differencesOf(now, changes[then].Config, difference.Answer)
 	return &question{Title: fmt.Sprintf("Go back to %s of the config %s?", to, id), Button: "Go back",
 		Text:        "The config is made what it was after that change, with the hosting keys of that time.",
 		Differences: differences, Back: v.link("config", "id", id)}, err

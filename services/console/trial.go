@@ -77,54 +77,30 @@ func loadTrial(ctx context.Context, v *view, id string) (any, error) {
 		return nil, err
 	}
 	p := &trialPage{Trial: t, ETag: v.QueryParam("etag")}
-	stored, err := v.API.GetConfig(ctx, t.Config)
-	p.Edit = v.link("config", "id", t.Config, "edit", "true", "try", t.ID, "etag", p.ETag)
-	switch {
-	case client.IsNotFound(err):
+	p.Edit, p.Text = v.link("config", "id", t.Config, "edit", "true", "try", t.ID, "etag", p.ETag), indented(t.Tried)
+	var there bool
+	if p.Diff, there, err = v.changedBy(ctx, t.Config, t.Tried); !there {
 		p.Edit = v.link("config", "id", t.Config, "new", "true", "try", t.ID)
-		stored = &client.StoredConfig{}
-	case err != nil:
-		return nil, err
 	}
-	p.Text = indented(t.Tried)
-	p.Diff, err = differencesOf(stored.JSON, json.RawMessage(p.Text))
 	return p, err
-}
-
-// checkKeys is an error if a config has other keys of hosting than the stored one: they would be lost.
-func checkKeys(ctx context.Context, v *view, id, text string) error {
-	var given client.Config
-	_ = json.Unmarshal([]byte(text), &given) // the service says what is wrong
-	if given.Hosting == nil {
-		return nil
-	}
-	var known client.Hosting
-	switch stored, err := v.API.GetConfig(ctx, id); {
-	case err == nil && stored.Hosting != nil:
-		known = *stored.Hosting
-	case err != nil && !client.IsNotFound(err):
-		return err
-	}
-	for name, of := range map[string][2]string{"Access": {given.Hosting.Access, known.Access},
-		"Secret": {given.Hosting.Secret, known.Secret}} {
-		if of[0] != "" && of[0] != client.Masked && of[0] != of[1] {
-			return viewerError("hosting." + name + ": put new keys before you try the config. What is tried does not keep them.")
-		}
-	}
-	return nil
 }
 
 // runTry tries the config of the editor.
 func runTry(ctx context.Context, v *view) (string, error) {
-	id := v.FormValue("id")
+	id, text := v.FormValue("id"), json.RawMessage(v.FormValue("text"))
 	if id == "" {
 		return "", viewerError("id: an identifier of the config is expected.")
 	}
-	text := v.FormValue("text")
-	if err := checkKeys(ctx, v, id, text); err != nil {
+	changed, _, err := v.changedBy(ctx, id, text)
+	if err != nil {
 		return "", err
 	}
-	s, err := v.API.StartSimulation(ctx, client.StartSimulation{ID: id, Config: json.RawMessage(text)})
+	for _, d := range changed {
+		if d.After == difference.Hidden {
+			return "", viewerError(d.Path + ": put new keys before you try the config. What is tried does not keep them.")
+		}
+	}
+	s, err := v.API.StartSimulation(ctx, client.StartSimulation{ID: id, Config: text})
 	if err != nil {
 		return "", err
 	}

@@ -33,10 +33,11 @@ func TestDifferencesOfKeys(t *testing.T) {
 		want          difference.Value
 	}{
 		{kept, `{"hosting":{"Access":"********","Secret":"********","FleetId":"us"}}`, difference.Value{Path: "hosting.FleetId", Before: `"eu"`, After: `"us"`}},
+		{kept, `{"hosting":{"Access":"AKIA","FleetId":"us"}}`, difference.Value{Path: "hosting.FleetId", Before: `"eu"`, After: `"us"`}},
 		{kept, `{"hosting":{"Access":"AKIB","Secret":"********","FleetId":"eu"}}`, difference.Value{Path: "hosting.Access", Before: "(hidden)", After: "(hidden)"}},
 		{`{"hosting":{"FleetId":"eu"}}`, `{"hosting":{"Secret":"********","FleetId":"eu"}}`, difference.Value{Path: "hosting.Secret", Before: "", After: "(hidden)"}},
 	} {
-		got, err := differencesOf(json.RawMessage(x.before), json.RawMessage(x.after))
+		got, err := differencesOf(json.RawMessage(x.before), json.RawMessage(x.after), difference.Put)
 		if err != nil || len(got) != 1 || got[0] != x.want {
 			t.Errorf("%s, %s: %v, %v", x.before, x.after, got, err)
 		}

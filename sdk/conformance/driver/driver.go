@@ -21,6 +21,7 @@ import (
 type command struct {
 	Do                                  string
 	URL, Project, Player, Mode, Storage string
+	For                                 string // the player for whom a game service acts
 	Scale                               float64
 	Epoch, Clock                        int64
 	Match, Backfill, Connection         string
@@ -103,7 +104,8 @@ func (d *driver) obey(ctx context.Context, c command) error {
 	calls := map[string]func(context.Context, command) error{
 		"accept": d.answer, "decline": d.answer, "estimate": d.estimate, "party-create": d.joinParty,
 		"party-join": d.joinParty, "party-ready": d.partyReady, "party-search": d.partySearch, "party-leave": d.partyLeave,
-		"seat": d.checkPass, "measure": d.measure,
+		"party-kick": d.partyKick,
+		"seat":       d.checkPass, "measure": d.measure,
 	}
 	if call, ok := calls[c.Do]; ok {
 		go func() {
@@ -154,6 +156,7 @@ func (d *driver) obey(ctx context.Context, c command) error {
 
 func (d *driver) begin(c command) (err error) {
 	d.start = c
+	d.start.Player = cmp.Or(c.For, c.Player)
 	epoch := time.UnixMilli(c.Epoch)
 	d.now = func() time.Time {
 		passed := float64(time.Since(epoch)) / c.Scale
@@ -168,7 +171,7 @@ func (d *driver) begin(c command) (err error) {
 	if d.client, err = client.New(o); err != nil {
 		return err
 	}
-	can := []string{"player", "party", "server", "seats", "measure", "heads", "redirects"}
+	can := []string{"player", "party", "server", "seats", "measure", "redirects", "acts"}
 	d.emit(event{"event": "ready", "language": "Go", "can": can})
 	return nil
 }

@@ -56,6 +56,11 @@ func (d *driver) partySearch(ctx context.Context, c command) error {
 	return err
 }
 
+func (d *driver) partyKick(ctx context.Context, c command) error {
+	_, err := d.client.KickPartyMember(ctx, d.partyID(), c.Player, d.start.Player)
+	return err
+}
+
 func (d *driver) partyLeave(ctx context.Context, _ command) error {
 	return d.client.LeaveParty(ctx, d.partyID(), d.start.Player)
 }

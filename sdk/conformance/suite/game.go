@@ -37,6 +37,7 @@ type game struct {
 	epoch   time.Time
 	storage string
 	clock   time.Duration
+	more    map[string]any // members of start
 	regions []*region
 	// tokens answers the event token with a command; the usual one gives a token that lives an hour.
 	tokens func(n int) map[string]any
@@ -119,7 +120,7 @@ func (g *game) start(ctx context.Context) {
 	}
 	g.do("start", "url", g.service.URL, "project", project, "player", player, "mode", mode, "storage", g.storage,
 		"scale", g.row.scale(), "epoch", g.epoch.UnixMilli(), "clock", g.clock.Milliseconds(), "match", "m1",
-		"backfill", "", "connection", "203.0.113.7:7777")
+		"backfill", "", "connection", "203.0.113.7:7777", "", g.more)
 	ready := g.expect("ready")
 	g.can, _ = ready["can"].([]any)
 	if !g.failed() && !slices.Contains(g.can, any(g.row.Needs)) {

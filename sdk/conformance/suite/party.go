@@ -2,6 +2,7 @@ package suite
 
 import (
 	"net/http"
+	"strings"
 
 	"matchmaker.dev/services/sdk/conformance/fixtures"
 )
@@ -39,6 +40,9 @@ func (s *service) answerParty(w http.ResponseWriter, c *call) {
 		s.change(func() { s.tickets[t.id] = t })
 		s.changeParty(func(p map[string]any) { p["search"] = map[string]any{"ticket": t.id, "started": 1730800009123} })
 	case "leave":
+		if !strings.HasSuffix(c.URL.Path, "/"+player) {
+			break // another one is kicked
+		}
 		s.change(func() { s.left = "left" })
 		s.write(w, c, "party-left", nil)
 		return

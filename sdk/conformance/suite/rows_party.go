@@ -2,7 +2,11 @@ package suite
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
+	"net/url"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -67,6 +71,19 @@ func parties() []Row {
 			l := g.expect("left")
 			g.check(l.text("reason") == "left" && len(g.service.of("leave")) == 1, "left is %v", l)
 		}},
+		{Name: "players' ids of half a character: U+FFFD in a path and a header", Needs: "party",
+			play: func(ctx context.Context, g *game) {
+				g.more = map[string]any{"for": json.RawMessage(`"a\ud800"`)}
+				made(ctx, g)
+				g.do("party-kick", "player", json.RawMessage(`"b\udc00\ud83d\ude00"`))
+				path, err := url.PathUnescape(g.waitForCalls(1, "leave")[0].RequestURI)
+				g.check(err == nil && strings.HasSuffix(path, "/members/b\ufffd\U0001F600"), "%q was kicked", path)
+				for _, c := range g.service.of("party-create", "leave") {
+					name, err := url.PathUnescape(strings.TrimPrefix(c.Header.Get("X-On-Behalf-Of"), "UTF-8''"))
+					acts := slices.Contains(g.can, any("acts"))
+					g.check(!acts || err == nil && name == "a\ufffd", "%s acts for %q", c.Kind, name)
+				}
+			}},
 	}
 }
 

@@ -105,6 +105,7 @@ class Driver {
     Options o;
     o.url = c["url"].string();
     o.project = c["project"].string();
+    o.player = c["for"].string();
     o.token = [this](Why why, std::function<void(Token)> reply) {
       const char* reasons[] = {"first", "expiring", "refused"};
       reply_ = std::move(reply);
@@ -124,8 +125,7 @@ class Driver {
     can.add(Json("server"));
     can.add(Json("seats"));
     can.add(Json("measure"));
-    can.add(Json("heads"));
-    can.add(Json("values"));
+    can.add(Json("acts"));
 #ifndef DRIVER_TRANSPORT  // Unreal's follows them
     can.add(Json("redirects"));
 #endif
@@ -296,6 +296,7 @@ class Driver {
       member.ready = c["ready"].boolean();
       if (what == "party-ready") return party_->update(member, sayError);
       if (what == "party-search") return party_->start(searchOptions(c), sayError);
+      if (what == "party-kick") return party_->kick(c["player"].string(), sayError);
       if (what == "party-leave") return party_->leave(sayError);
     }
     say("unsupported", Json::object().set("do", what));

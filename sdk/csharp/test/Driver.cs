@@ -93,6 +93,7 @@ static class Program
         {
             Url = c["url"].String,
             Project = c["project"].String,
+            Player = c["for"].String,
             Token = (why, answer) =>
             {
                 reply = answer;
@@ -112,9 +113,8 @@ static class Program
         can.Add(Json.Of("server"));
         can.Add(Json.Of("seats"));
         can.Add(Json.Of("measure"));
-        can.Add(Json.Of("heads"));
         can.Add(Json.Of("redirects"));
-        can.Add(Json.Of("values"));
+        can.Add(Json.Of("acts"));
         server = new SeatOptions
         {
             Match = c["match"].String, Backfill = c["backfill"].String, Connection = c["connection"].String,
@@ -293,6 +293,9 @@ static class Program
                 break;
             case "party-search":
                 party.Start(wanted, SayError);
+                break;
+            case "party-kick":
+                party.Kick(c["player"].String, SayError);
                 break;
             case "party-leave":
                 party.Leave(SayError);

@@ -108,7 +108,7 @@ func _send():
 
 func _fly():
 	for _round in range(64): # what has come, in parts
-		_http.poll()
+		_c.watch.poll(_http)
 		match _http.get_status():
 			HTTPClient.STATUS_CONNECTED:
 				if not _sent:

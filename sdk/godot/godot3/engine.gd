@@ -64,8 +64,23 @@ static func micros():
 static func wall():
 	return OS.get_system_time_msecs() * 1.0
 
+# Halves of a pair, which JSON may have, are encoded together, and half a pair as U+FFFD.
 static func escaped(text):
-	return text.percent_encode()
+	var all = text.percent_encode()
+	if all.findn("%ed%a") < 0 and all.findn("%ed%b") < 0: # what they become
+		return all
+	var parts = []
+	var high = 0
+	for at in range(text.length()):
+		var code = text.ord_at(at)
+		if high > 0 and code >= 0xdc00 and code < 0xe000:
+			var of = 0x10000 + (high - 0xd800) * 1024 + code - 0xdc00
+			parts[-1] = "%%%x%%%x%%%x%%%x" % [240 + of / 262144, 128 + of / 4096 % 64, 128 + of / 64 % 64, 128 + of % 64]
+			high = 0
+			continue
+		high = code if code >= 0xd800 and code < 0xdc00 else 0
+		parts.append("%ef%bf%bd" if code >= 0xd800 and code < 0xe000 else text[at].percent_encode())
+	return PoolStringArray(parts).join("")
 
 static func unescaped(text):
 	return text.percent_decode()

@@ -77,7 +77,7 @@ func run(c):
 			client.connect("restored", self, "restored")
 			client.connect("party_entered", self, "entered")
 			client.connect("measured", self, "measured")
-			say("ready", {"language": "Godot", "can": ["player", "party", "server", "measure", "redirects", "values"]})
+			say("ready", {"language": "Godot", "can": ["player", "party", "server", "measure", "redirects"]})
 		"token":
 			client.connection.tokens.answer(c.get("token", ""), c.get("error", ""))
 		"search":
@@ -117,6 +117,8 @@ func run(c):
 			party.update({"ready": c.ready})
 		"party-search":
 			party.start(Client.carried(options(c)))
+		"party-kick":
+			party.kick(c.player)
 		"party-leave":
 			party.leave()
 		_:

@@ -1,4 +1,4 @@
-import type { ProblemDetails, Request } from './api.js'
+import { ProblemDetails, Request, segment } from './api.js'
 import { Clock, Guard, systemClock } from './clock.js'
 import { codeOf, ErrorDetails, MatchmakingError } from './errors.js'
 import { Tokens, TokenSource } from './token.js'
@@ -27,9 +27,10 @@ export interface ConnectionOptions {
 const stall = 60_000
 const whole = 300_000
 const maxWait = 60_000
-/** How often a request is sent again, and how many bytes an answer may have. */
+/** How often a request is sent again, and how many bytes and values an answer may have: `{},` takes 60 bytes. */
 const maxTries = 5
 const maxAnswer = 8 << 20
+const maxValues = 1 << 18
 /** The clock is read so often. When it is much later than expected, the device slept. */
 const tick = 10_000
 const slept = 60_000
@@ -64,7 +65,7 @@ export class Connection {
       throw new TypeError('url must be like https://matchmaker.example')
     }
     if (/^\.{0,2}$/.test(o.project)) throw new TypeError('project is missing')
-    this.#base = `${url.href.replace(/\/+$/, '')}/${encodeURIComponent(o.project)}/matchmaking/api/`
+    this.#base = `${url.href.replace(/\/+$/, '')}/${segment(o.project)}/matchmaking/api/`
     this.clock = o.clock ?? systemClock
     this.random = o.random ?? Math.random
     this.tokens = new Tokens(o.token, this.clock)
@@ -217,7 +218,7 @@ export class Connection {
       if (text === '') return undefined
       if (!isJSON(response)) throw notTheAPI(request)
       try {
-        return JSON.parse(text) as T
+        return parse(text) as T
       } catch {
         throw notTheAPI(request)
       }
@@ -235,8 +236,8 @@ export class Connection {
   async #fetched(request: Request<unknown>, guard: Guard, accept: string): Promise<Response> {
     const token = await guard.race(this.tokens.get())
     const headers: Record<string, string> = { Accept: accept, Authorization: `Bearer ${token}` }
-    const own = { [actsFor]: this.#player, ...request.headers }
-    for (const [name, value] of Object.entries(own)) {
+    if (this.#player !== undefined) headers[actsFor] = ascii(this.#player)
+    for (const [name, value] of Object.entries(request.headers)) {
       if (value !== undefined) headers[name] = name === actsFor ? ascii(value) : value
     }
     const query = new URLSearchParams()
@@ -288,7 +289,7 @@ const actsFor = 'X-On-Behalf-Of'
 
 /** A player's id as a header has it: RFC 8187 if it is not ASCII, or looks like that. */
 function ascii(id: string): string {
-  return !/^utf-8'/i.test(id) && printable(id) ? id : `UTF-8''${encodeURIComponent(id)}`
+  return !/^utf-8'/i.test(id) && printable(id) ? id : `UTF-8''${segment(id)}`
 }
 
 /** A request for messages: no query, which may name players. */
@@ -296,6 +297,12 @@ const name = (request: Request<unknown>) => `${request.method} /${request.path}`
 
 function notTheAPI(request: Request<unknown>): MatchmakingError {
   return new MatchmakingError('unexpected', `${name(request)}: the answer is not the service's`)
+}
+
+/** The value of a text that has not too many: before each but the first there is a mark. */
+function parse(text: string) {
+  if (text.split(/[,[{]/, maxValues + 1).length > maxValues) throw new SyntaxError('it has too many values')
+  return JSON.parse(text)
 }
 
 function isJSON(response: Response): boolean {
@@ -307,7 +314,7 @@ function problem(request: Request<unknown>, response: Response, text: string, no
   const details: ErrorDetails = { status: response.status }
   let body: Partial<ProblemDetails> & { code?: string } = {}
   try {
-    if (isJSON(response)) body = JSON.parse(text) ?? {}
+    if (isJSON(response)) body = parse(text) ?? {}
   } catch {
     // Only its status is known.
   }

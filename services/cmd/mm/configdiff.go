@@ -41,13 +41,13 @@ func (c configDiff) Run(ctx context.Context, s *session, api developerAPI) error
 	if err != nil {
 		return err
 	}
-	last := 0
-	to := file
+	last, to, kind := 0, file, difference.File
 	if to == nil {
 		at, err := c.find(changes, c.To, 0)
 		if err != nil {
 			return err
 		}
+		kind = difference.Answer
 		if to, last = changes[at].Config, at+1; last == len(changes) {
 			last = at // the only one: nothing differs
 		}
@@ -56,7 +56,7 @@ func (c configDiff) Run(ctx context.Context, s *session, api developerAPI) error
 	if err != nil {
 		return err
 	}
-	differences, err := difference.Of(changes[at].Config, to, false)
+	differences, err := difference.Of(changes[at].Config, to, kind)
 	if err != nil {
 		return err
 	}

@@ -51,6 +51,10 @@ queue                                "q"
 		t.Errorf("the config is %s", service.configs["ranked"])
 	}
 	shell.on(service, "config", "rollback", "ranked", "--to", "9").expect(1, "", `the change "9" is not kept`)
+	put(strings.Replace(duelOf50, `,"Secret":"********"`, "", 1))
+	shell.on(service, "config", "diff", "ranked").expect(0, "hosting.Secret  (hidden)", "")
+	shell.in = duelOf50
+	shell.on(service, "config", "diff", "ranked", "-", "--from", "5").expect(0, "", "mm: nothing differs\n")
 	shell.on(service, "config", "rollback", "none").expect(1, "", "nothing is kept of config none (404")
 }
 

@@ -24,32 +24,35 @@ func CheckPlayers(players []Player, l Limits) error {
 		return problem.New(problem.Invalid, "players: %d of them, at most %d are allowed", n, l.Players).
 			Exceeds("ticket-players")
 	}
-	first := make(map[string]int, len(players))
-	for i := range players {
-		p := &players[i]
-		at, err := checkID(p.ID, i, first)
-		if err != nil {
-			return err
+	return checkEach(len(players), l, func(i int) (RosterPlayer, Values) {
+		return RosterPlayer{ID: players[i].ID}, players[i].Values
+	})
+}
+
+// checkEach checks what a list has of each player, and that it has none twice.
+func checkEach(n int, l Limits, of func(i int) (RosterPlayer, Values)) error {
+	first := make(map[string]int, n)
+	for i := range n {
+		p, values := of(i)
+		at := fmt.Sprintf("players.%d.", i)
+		if !auth.IsPlayer(p.ID) {
+			return problem.New(problem.Invalid, "%sid: up to 256 bytes of printable UTF-8 are expected", at)
 		}
-		if err := p.check(at, l); err != nil {
+		if before, twice := first[p.ID]; twice {
+			return problem.New(problem.Invalid, "%sid: the same player as players.%d", at, before)
+		}
+		first[p.ID] = i
+		for _, name := range []struct{ member, text string }{{"team", p.Team}, {"role", p.Role}} {
+			if len(name.text) > longestRole {
+				return problem.New(problem.Invalid, "%s%s: %d bytes, at most %d are allowed", at, name.member, len(name.text),
+					longestRole)
+			}
+		}
+		if err := values.check(at, l); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// checkID checks the id of the i-th player of a list, and that none before has it: first says where each id is. It
-// returns what the names of the player's members begin with.
-func checkID(id string, i int, first map[string]int) (at string, err error) {
-	at = fmt.Sprintf("players.%d.", i)
-	if !auth.IsPlayer(id) {
-		return at, problem.New(problem.Invalid, "%sid: up to 256 bytes of printable UTF-8 are expected", at)
-	}
-	if before, twice := first[id]; twice {
-		return at, problem.New(problem.Invalid, "%sid: the same player as players.%d", at, before)
-	}
-	first[id] = i
-	return at, nil
 }
 
 // PlayerRecords are players as they are stored.
@@ -86,25 +89,9 @@ func CheckRoster(players []RosterPlayer, l Limits) error {
 		return problem.New(problem.Invalid, "players: %d of them, at most %d are allowed", n, mostPlayers).
 			Exceeds("game-players")
 	}
-	first := make(map[string]int, len(players))
-	for i := range players {
-		p := &players[i]
-		at, err := checkID(p.ID, i, first)
-		if err != nil {
-			return err
-		}
-		for _, name := range []struct{ member, text string }{{"team", p.Team}, {"role", p.Role}} {
-			if len(name.text) > longestRole {
-				return problem.New(problem.Invalid, "%s%s: %d bytes, at most %d are allowed", at, name.member, len(name.text),
-					longestRole)
-			}
-		}
-		values := Values{Attributes: p.Attributes}
-		if err := values.check(at, l); err != nil {
-			return err
-		}
-	}
-	return nil
+	return checkEach(len(players), l, func(i int) (RosterPlayer, Values) {
+		return players[i], Values{Attributes: players[i].Attributes}
+	})
 }
 
 // RosterRecord is players of a game as they are stored; nil if they are not known.

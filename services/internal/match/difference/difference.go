@@ -20,8 +20,8 @@ type Value struct {
 	After  string `json:"after,omitempty"`
 }
 
-// hidden stands for a hosting key.
-const hidden = "(hidden)"
+// Hidden stands for a hosting key.
+const Hidden = "(hidden)"
 
 // The hosting keys, as keys of valuesOf, and what the service answers for a secret.
 const (
@@ -30,10 +30,20 @@ const (
 	masked    = `"` + client.Masked + `"`
 )
 
+// Kind is what the config after is: an Answer, as the one before; one to Put, where a secret that is no mask is a new
+// one, and none may keep the one that is stored; or a File that could be put, whose secret may be the masked one.
+type Kind int
+
+// The kinds.
+const (
+	Answer Kind = iota
+	Put
+	File
+)
+
 // Of returns what differs between two configs, either of which may be nil, in the order of the paths. A mask stands for
-// the key of hosting before. If change is set, after is what is to be stored: a secret that is no mask is a new one.
-// Otherwise it may be the masked one.
-func Of(before, after json.RawMessage, change bool) ([]Value, error) {
+// the key of hosting before.
+func Of(before, after json.RawMessage, kind Kind) ([]Value, error) {
 	old, err := valuesOf(before)
 	if err != nil {
 		return nil, err
@@ -42,14 +52,14 @@ func Of(before, after json.RawMessage, change bool) ([]Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	both, all := maps.Clone(now), []Value{}
+	both, all, kept := maps.Clone(now), []Value{}, kind != Answer && keepsSecret(old, now)
 	maps.Copy(both, old)
 	for key, value := range both {
 		d := Value{value.path, old[key].text, now[key].text}
 		hosting := key == accessKey || key == secretKey
 		switch {
-		case d.Before == d.After, hosting && d.Before != "" && d.After == masked,
-			!change && key == secretKey && d.Before == masked:
+		case d.Before == d.After, hosting && (d.Before != "" && d.After == masked || hide(d.Before)+hide(d.After) == ""),
+			key == secretKey && d.Before == masked && (kept || kind == File && hide(d.After) != ""):
 			continue
 		case hosting:
 			d.Before, d.After = hide(d.Before), hide(d.After)
@@ -60,9 +70,18 @@ func Of(before, after json.RawMessage, change bool) ([]Value, error) {
 	return all, nil
 }
 
+// keepsSecret reports whether a PUT keeps the secret that there is: it has none, and the access key is the same.
+func keepsSecret(old, now map[string]configValue) bool {
+	hosting := slices.ContainsFunc(slices.Collect(maps.Keys(now)), func(key string) bool {
+		return strings.HasPrefix(key, "hosting")
+	})
+	access, was := strings.Trim(now[accessKey].text, `"`), strings.Trim(old[accessKey].text, `"`)
+	return hosting && now[secretKey].path == "" && (access == client.Masked || access == was)
+}
+
 func hide(text string) string {
-	if text != "" {
-		return hidden
+	if text != "" && text != `""` {
+		return Hidden
 	}
 	return ""
 }

@@ -56,7 +56,7 @@ read_buckets(tickets, now)
 read_keys(tickets, now)
 read_older()
 rate(tickets, created)
-local result = {0}
+local result, met = {0}, {[true] = 'waiting', [false] = 'results'}
 if room_until - room_from <= tonumber(count) then look(nil, created, result) end -- positions cannot tell
 
 -- admit returns why a ticket is not created, and a value; or nil and the older tickets that end for it.
@@ -72,7 +72,7 @@ local function admit(t)
   end
   local project_wait, players_wait = wait_for_project(t, now), wait_for_players(t.names, now)
   if room < 1 then
-    return readable and 'waiting' or 'results', 0
+    return met[readable], 0
   elseif t.key ~= '' and key_room < 1 then
     return 'keys', 0
   elseif project_wait > 0 then
@@ -90,11 +90,8 @@ local function admit(t)
   if not limit then
     limit, value = make_room(t)
   end
-  local large = not limit and refuse_large(t)
-  if not limit and not large and not is_room(tonumber(count), created, result) then
-    return readable and 'waiting' or 'results', 0
-  end
-  return large or limit, large and 0 or value
+  local refused = not limit and (refuse_large(t) or not is_room(tonumber(count), created, result) and met[readable])
+  return refused or limit, refused and 0 or value
 end
 
 local changes, scores, ids, ended, told, deleted = {}, {}, {}, {}, {}, {}
