@@ -278,8 +278,8 @@ func TestDeallocationThatNeverSucceedsEnds(t *testing.T) {
 	waittest.Until(t, "the deallocation to fail", func() bool {
 		return strings.Contains(log.String(), "is tried again later")
 	})
-	w.ahead.Add(int64(time.Hour))
 	waittest.Until(t, "the deallocation to end", func() bool {
+		w.ahead.Add(int64(time.Hour))
 		due, err := w.store.Inventories(t.Context(), []string{project})
 		return err == nil && strings.Contains(log.String(), "is not tried again") && due[0].Returns == 0
 	})
