@@ -18,7 +18,7 @@ func (w *world) leaders(projects []string) map[string]int {
 	}
 	counts := map[string]int{}
 	for _, l := range leases {
-		if !l.Free(time.Now(), time.Minute) {
+		if !l.Free(time.Now(), time.Hour) {
 			counts[l.Owner]++
 		}
 	}
@@ -83,15 +83,15 @@ func TestProjectPassesToAnotherDirectorBetweenRuns(t *testing.T) {
 	for _, p := range both {
 		w.put(p, "c", nil)
 	}
-	patient := times()
-	patient.Lease = 8 * time.Second // it waits for the run as long as this
-	patient.Run = patience
-	w.director("a", patient)
+	w.director("a", times(), steady)
 	w.shares(both, map[string][]int{"a": {2}})
 	tickets := w.create(2)
 	<-began
-	w.director("b", patient)
-	w.until("the project is given up", func() bool { return w.says("giving a project up") })
+	w.director("b", times(), steady)
+	w.until("the project is given up", func() bool {
+		w.poke("nowhere", &pb.Poke{Configs: true}) // which shows a that b is there
+		return w.says("giving a project up")
+	})
 	close(end)
 	w.results(tickets...)
 	if n := len(began); n > 0 && !w.says(untaken) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/director"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/bus/bustest"
 	"matchmaker.dev/services/internal/platform/notify"
@@ -204,7 +205,7 @@ func TestClaimedTicketsAreNotProposedAgain(t *testing.T) {
 	w.put(project, "c", nil)
 	hasty := times()
 	hasty.MinInterval = time.Millisecond
-	w.director("a", hasty)
+	w.director("a", hasty, steady)
 	var all []string
 	for range 50 {
 		all = append(all, w.create(4)...)
@@ -269,7 +270,7 @@ func TestLoserGetsItsChanceWhenTheWinnerIsRefused(t *testing.T) {
 	}})
 	tickets := w.create(4)
 	w.put(project, "c", nil)
-	w.director("a", times())
+	w.director("a", times(), steady)
 	w.results(tickets[1], tickets[2])
 	if left, err := w.store.Ticket(t.Context(), project, tickets[3]); err != nil || left.Assignment != nil {
 		t.Errorf("the partner of the player who left: %v, %v", left, err)
@@ -361,9 +362,7 @@ func TestRunsOfALostRunnerAreDoneByAnother(t *testing.T) {
 		return nil
 	}})
 	w.put(project, "c", nil)
-	slow := times()
-	slow.Run = 10 * patience // the test does not wait for that
-	w.director("a", slow)
+	w.director("a", times(), steady, func(o *director.Options) { o.Timing.Silence = short })
 	tickets := w.create(2)
 	<-taken.C()
 	w.runner("other", map[string]function{"c": pairs})

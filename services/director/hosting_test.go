@@ -136,7 +136,7 @@ func TestMatchesWithoutServersAreNotClaimed(t *testing.T) {
 	w := newWorld(t)
 	fleet := &limited{free: servers, given: map[string]bool{}, asked: map[string]bool{}}
 	w.runner("r", map[string]function{"alone": alone})
-	w.director("d", times(), func(o *director.Options) { o.Events = false })
+	w.director("d", times(), steady, func(o *director.Options) { o.Events = false })
 	w.hosted(fleet)
 	ids := w.create(wanted)
 	w.put(project, "alone", &pb.Config{Hosting: &pb.Hosting{Fleet: "fleet"}})
@@ -218,7 +218,7 @@ func TestInventedRegionsTakeNoServers(t *testing.T) {
 			}), part)
 		},
 	})
-	w.director("d", times(), func(o *director.Options) { o.Events = false })
+	w.director("d", times(), steady, func(o *director.Options) { o.Events = false })
 	w.hosted(fleet)
 	w.put(project, "regions", &pb.Config{Hosting: &pb.Hosting{Fleet: "fleet"}})
 	w.put(project, "other", &pb.Config{Hosting: &pb.Hosting{Fleet: "other"}})
@@ -253,7 +253,7 @@ func TestFewMatchesAreClaimedWhileNoAllocatorIsThere(t *testing.T) {
 	w.runner("r", map[string]function{"alone": alone})
 	brief := times()
 	brief.Claim = time.Second
-	w.director("d", brief, func(o *director.Options) { o.Events = false })
+	w.director("d", brief, steady, func(o *director.Options) { o.Events = false })
 	tickets, single := 500, 3
 	if testing.Short() {
 		tickets, single = 200, 1

@@ -37,7 +37,7 @@ func TestQuietProjectsCostOneReadASecond(t *testing.T) {
 	}
 	reader := sdkmetric.NewManualReader()
 	meter := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)).Meter("")
-	w.director("a", times(), usual, func(o *director.Options) {
+	w.director("a", times(), steady, usual, func(o *director.Options) {
 		o.Meter = telemetry.NewMeter(meter, 0, slog.New(slog.DiscardHandler))
 	})
 	w.until("all projects are quiet", func() bool { return gauge(t, reader, "matchmaker.leading.quiet") == projects })

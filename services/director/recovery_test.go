@@ -114,10 +114,12 @@ func TestMatchThatNobodyTakesUpIsGivenUp(t *testing.T) {
 	w.put(project, "c", hosted("f"))
 	hasty := times()
 	hasty.Claim = 100 * time.Millisecond
-	w.director("a", hasty)
+	stop := w.director("a", hasty)
 	tickets := w.create(2)
 	w.until("the match is given up", func() bool { return w.says("tickets of overdue matches wait again") })
+	stop()
 	w.allocator()
+	w.director("b", times())
 	w.paired(tickets...)
 }
 

@@ -33,7 +33,7 @@ import (
 
 const (
 	project  = "demo"
-	patience = time.Minute
+	patience = 2 * time.Minute
 	short    = 100 * time.Millisecond
 )
 
@@ -88,7 +88,7 @@ func newOwnWorld(t testing.TB) (*world, *servers) {
 	t.Cleanup(func() { _ = s.redis.Close() })
 	s.startNATS()
 	t.Cleanup(func() { _ = s.nats.Close() })
-	return worldOn(t, "redis://"+s.link(&s.redisAt), "nats://"+s.link(&s.natsAt)), s
+	return worldOn(t, embeddedtest.Patient("redis://"+s.link(&s.redisAt)), "nats://"+s.link(&s.natsAt)), s
 }
 
 // link is the address of a proxy to the present address of a server.
@@ -183,6 +183,21 @@ func (w *world) director(name string, t director.Settings, changes ...func(*dire
 		change(&options)
 	}
 	return w.run(director.New(options))
+}
+
+// steady is a director that loses no lease, no runner and no run, however long the machine stands still: for tests that
+// nothing may begin anew.
+func steady(o *director.Options) {
+	o.Settings.Lease, o.Settings.Run, o.Timing.Silence = time.Hour, time.Hour, time.Hour
+}
+
+// unhurried is a steady director for which a machine that stands still for seconds does so for a moment: no run is
+// taken too late.
+func unhurried(o *director.Options) {
+	steady(o)
+	began := time.Now()
+	o.Now = func() time.Time { return began.Add(time.Since(began) / 40) }
+	o.Settings.MinInterval, o.Timing.Look = o.Settings.MinInterval/40, o.Timing.Look/40
 }
 
 // usual leaves the times of a director as they are.

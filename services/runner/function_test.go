@@ -55,11 +55,7 @@ func TestOldInstanceIsInTheStatusUntilItsRunEnds(t *testing.T) {
 	w.waitServing("f", 1)
 	w.ticket(1, nil)
 	w.ticket(2, nil)
-	last := w.startRun(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 60_000,
-		Settings: []byte(`{"do":"hang"}`)})
-	for a := (answer{}); !strings.Contains(a.error, "no instance was free"); { // the only one has begun
-		a = w.awaitAnswer(w.startRun(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 2000}))
-	}
+	last := w.occupy(endless)
 	w.put(project, "f", w.duel)
 	if a := w.invoke("f", "pair"); !strings.Contains(a.error, itsOwnError) {
 		t.Fatalf("the new version says %v", a)
@@ -74,6 +70,21 @@ func TestOldInstanceIsInTheStatusUntilItsRunEnds(t *testing.T) {
 		}
 		return there[1] && there[2]
 	})
+}
+
+// occupy starts a run of f that hangs so long, and returns it when it has the only instance.
+func (w *world) occupy(budget time.Duration) <-chan *pb.RunPart {
+	w.t.Helper()
+	for {
+		hung := w.startRun(&pb.RunRequest{Project: project, Function: "f", Position: w.position(),
+			Budget: budget.Milliseconds(), Settings: []byte(`{"do":"hang"}`)})
+		for len(hung) == 0 { // else the machine stood still meanwhile
+			a := w.awaitAnswer(w.startRun(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 2000}))
+			if strings.Contains(a.error, "no instance was free") {
+				return hung
+			}
+		}
+	}
 }
 
 func TestVersionThatDoesNotStartLeavesTheOldOne(t *testing.T) {
@@ -154,7 +165,7 @@ func TestFailedRunDoesNotAffectOthers(t *testing.T) {
 	}
 	w.waitReplaced("bad", before)
 	hung := w.startRun(&pb.RunRequest{
-		Project: project, Function: "bad", Position: w.position(), Budget: 10_000, Settings: []byte(`{"do":"hang"}`),
+		Project: project, Function: "bad", Position: w.position(), Budget: 3000, Settings: []byte(`{"do":"hang"}`),
 	})
 	w.invokeOK("good", "pair", 1)
 	a := w.awaitAnswer(hung)
@@ -222,17 +233,17 @@ func TestRunsOfADeletedConfigEnd(t *testing.T) {
 	}
 }
 
-// startHanging starts a run of f for a config that has a minute, and does not end by itself.
+// startHanging starts a run of f for a config that does not end by itself.
 func (w *world) startHanging(config string) <-chan *pb.RunPart {
 	w.t.Helper()
 	return w.startRun(&pb.RunRequest{Project: project, Function: "f", Config: config, Position: w.position(),
-		Budget: time.Minute.Milliseconds(), Settings: []byte(`{"do":"hang"}`)})
+		Budget: endless.Milliseconds(), Settings: []byte(`{"do":"hang"}`)})
 }
 
 // endRuns deletes the config of runs, and waits until they have ended for that reason.
 func (w *world) endRuns(config string, runs ...<-chan *pb.RunPart) {
 	w.t.Helper()
-	again, deadline := time.NewTicker(50*time.Millisecond), time.After(patience/3)
+	again, deadline := time.NewTicker(50*time.Millisecond), time.After(patience)
 	defer again.Stop()
 	for _, parts := range runs {
 		for ended := false; !ended; {
@@ -276,11 +287,9 @@ func TestInstancesFollowTheLoad(t *testing.T) {
 	}
 	// All instances hang: a run waits no longer than half of its budget.
 	second := w.startHanging(w.config)
-	for a := probe(); ; a = probe() {
-		if strings.Contains(a.error, "no instance was free: waited for 500ms") {
-			break
-		}
-		if a.error != "" {
+	for a, deadline := probe(), time.Now().Add(patience); !strings.Contains(a.error,
+		"no instance was free: waited for 500ms"); a = probe() {
+		if time.Now().After(deadline) {
 			t.Fatalf("a run with all instances taken: %s", a.error)
 		}
 	}

@@ -172,11 +172,7 @@ func TestStoppingRunnerFinishesItsRuns(t *testing.T) {
 	w.ticket(1, nil)
 	w.ticket(2, nil)
 	// The only instance hangs, and a second run waits for it to be replaced.
-	hung := w.startRun(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 8000,
-		Settings: []byte(`{"do":"hang"}`)})
-	for a := (answer{}); !strings.Contains(a.error, "no instance was free"); {
-		a = w.awaitAnswer(w.startRun(&pb.RunRequest{Project: project, Function: "f", Position: w.position(), Budget: 2000}))
-	}
+	hung := w.occupy(3 * time.Second)
 	stop()
 	if a := w.awaitAnswer(hung); !strings.Contains(a.error, "deadline: ") {
 		t.Errorf("the run under way: %v", a)

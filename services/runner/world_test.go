@@ -24,6 +24,9 @@ import (
 // patience is how long a test waits for what must happen, on a loaded machine.
 const patience = 2 * time.Minute
 
+// endless is how long a run may take that is to hang until its test ends.
+const endless = 10 * time.Minute
+
 // project is the only project of most tests.
 const project = "demo"
 

@@ -271,7 +271,7 @@ func TestEveryEventIsDeliveredInOrderOfItsMatch(t *testing.T) {
 	r.mu.Unlock()
 	w.n = 0
 	happen(3)
-	w.serve("third", w.store, patient)
+	w.serve("third", w.store, patient, func(o *Options) { o.Timing.Note = 2 * time.Second }) // its lease does not end
 	w.wantInOrder(r, matches...)
 	if r.mu.Lock(); len(r.got) != 3 {
 		t.Errorf("after the note, %d events were sent again", len(r.got)-3)

@@ -101,6 +101,10 @@ func TestVolleyMeasuresTheBareHandler(t *testing.T) {
 	v := &volley{address: host, connections: 2, over: 500 * time.Millisecond,
 		requests: creations(host, "p", []string{"a", "b", "c"})}
 	r, err := v.run(t.Context())
+	for err == nil && len(r.times) == 0 && v.over < time.Minute { // the machine stood still after the warm-up
+		v.over *= 4
+		r, err = v.run(t.Context())
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

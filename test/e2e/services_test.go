@@ -17,6 +17,7 @@ import (
 	"matchmaker.dev/services/internal/edge/auth"
 	"matchmaker.dev/services/internal/platform/account"
 	"matchmaker.dev/services/internal/platform/embedded"
+	"matchmaker.dev/services/internal/platform/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/platform/embedded/embeddedtest/proxy"
 	"matchmaker.dev/services/internal/platform/keyfile"
 	"matchmaker.dev/services/internal/platform/keyring"
@@ -65,7 +66,8 @@ func newServices(t *testing.T, made *artefacts, front func(t *testing.T, s *syst
 	command := func(service, name string, more ...string) {
 		s.commands[name] = slices.Concat([]string{
 			service, "--name", name, "--listen", cmp.Or(s.listen[name], "127.0.0.1:0"),
-			"--redis", "redis://" + s.proxies["Redis"].Address(), "--nats", "nats://" + s.proxies["NATS"].Address(),
+			"--redis", embeddedtest.Patient("redis://" + s.proxies["Redis"].Address()),
+			"--nats", "nats://" + s.proxies["NATS"].Address(),
 			"--drain", patience.String(), "--grace", grace.String(),
 			"--log-level", "debug", // confidential searches the logs for secrets
 			"--metrics-listen", "127.0.0.1:0",

@@ -91,7 +91,7 @@ func (w way) world(t *testing.T) *world {
 	x.cluster.Allocated = w.play
 	x.cluster.AddFleet("green", w.fleet(), nil)
 	x.options = agones.Options{
-		Namespace: agonestest.Namespace, Density: w.density, Timeout: 5 * time.Second, Log: x.log.Logger(), Now: time.Now,
+		Namespace: agonestest.Namespace, Density: w.density, Timeout: time.Minute, Log: x.log.Logger(), Now: time.Now,
 	}
 	authority := conformance.NewAuthority(t)
 	if w.kubernetes {

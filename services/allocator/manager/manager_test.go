@@ -71,7 +71,7 @@ func open(t *testing.T, way func(m *managertest.Manager)) *world {
 	w.server = conformance.Serve(t, w.manager, conformance.NewAuthority(t), nil)
 	w.options = manager.Options{
 		URL: w.server.URL + "/", CA: w.server.Authority.File, KeyID: "build-7", KeyFile: file(t, secret+"\n"),
-		Timeout: 5 * time.Second, Log: w.log.Logger(), Now: time.Now,
+		Timeout: time.Minute, Log: w.log.Logger(), Now: time.Now,
 	}
 	w.start(t)
 	return w

@@ -69,7 +69,7 @@ func open(t *testing.T, way func(*multiplay.Options, *multiplaytest.Clanforge)) 
 	w.server = conformance.Serve(t, w.clanforge.Handler(), conformance.NewAuthority(t), nil)
 	w.options = multiplay.Options{
 		URL: w.server.URL, CA: w.server.Authority.File, ProjectGUID: "9c1d0b7a-0000-4000-8000-000000000001",
-		Region: "eu", Regions: map[string]string{"eu": w.clanforge.Region}, Timeout: 5 * time.Second, Log: w.log.Logger(),
+		Region: "eu", Regions: map[string]string{"eu": w.clanforge.Region}, Timeout: time.Minute, Log: w.log.Logger(),
 		Now: time.Now,
 	}
 	way(&w.options, w.clanforge)

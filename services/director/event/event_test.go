@@ -22,7 +22,7 @@ import (
 
 const (
 	project  = "my.game"
-	patience = 30 * time.Second
+	patience = 2 * time.Minute
 )
 
 var discard = slog.New(slog.DiscardHandler)
@@ -47,7 +47,8 @@ func newWorld(t *testing.T) *world {
 	w := &world{T: t, dir: t.TempDir()}
 	w.serve(0)
 	t.Cleanup(func() { _ = w.nats.Close() })
-	w.store, err = state.Open(state.Options{Server: state.Server{URL: redis.URL()}, Log: discard, History: 100_000})
+	w.store, err = state.Open(state.Options{Server: state.Server{URL: embeddedtest.Patient(redis.URL())}, Log: discard,
+		History: 100_000})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,7 +67,7 @@ func inMemory(t *testing.T, test func(t *testing.T, open func(state.Options) *st
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = server.Close() })
-		test(t, opener(t, server.URL()))
+		test(t, opener(t, embeddedtest.Patient(server.URL())))
 	})
 }
 

@@ -555,7 +555,7 @@ type barrier struct {
 
 func newBarrier(most int) *barrier {
 	b := &barrier{most: most, open: make(chan struct{})}
-	time.AfterFunc(20*time.Second, func() { b.come(most, true) })
+	time.AfterFunc(2*time.Minute, func() { b.come(most, true) })
 	return b
 }
 

@@ -36,8 +36,12 @@ func Redis(tb testing.TB) string {
 	if err := d.empty(tb.Context()); err != nil {
 		tb.Fatalf("empty the database: %v", err)
 	}
-	return d.server.URL() + "/" + strconv.Itoa(d.number)
+	return Patient(d.server.URL() + "/" + strconv.Itoa(d.number))
 }
+
+// Patient is the URL of a Redis whose answers are waited for when the machine stands still for seconds: the client's
+// usual time, after which a command fails, is shorter.
+func Patient(url string) string { return url + "?read_timeout=2m&write_timeout=2m" }
 
 // shared has the servers until the binary ends.
 var shared servers
