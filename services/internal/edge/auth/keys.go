@@ -201,14 +201,8 @@ func keyOf(k jwk.Key) (key, bool) {
 	case *rsa.PublicKey:
 		usable.algs = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512"}
 	case *ecdsa.PublicKey:
-		switch public.Curve {
-		case elliptic.P256():
-			usable.algs = []string{"ES256"}
-		case elliptic.P384():
-			usable.algs = []string{"ES384"}
-		case elliptic.P521():
-			usable.algs = []string{"ES512"}
-		}
+		usable.algs = map[elliptic.Curve][]string{elliptic.P256(): {"ES256"}, elliptic.P384(): {"ES384"},
+			elliptic.P521(): {"ES512"}}[public.Curve]
 	case ed25519.PublicKey:
 		usable.algs = []string{"EdDSA", "Ed25519"}
 	}

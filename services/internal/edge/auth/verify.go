@@ -44,11 +44,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (*Principal, error)
 	if err != nil {
 		return nil, err
 	}
-	until := now.Add(cacheTime)
-	if p.Expires.Before(until) {
-		until = p.Expires
-	}
-	if now.Before(until) {
+	if until := now.Add(min(cacheTime, p.Expires.Sub(now))); now.Before(until) {
 		v.cache.put(&entry{key: id, principal: p, until: until, size: entrySize + len(token) + len(p.claims)})
 	}
 	return p, nil
@@ -79,8 +75,7 @@ func (v *Verifier) verify(ctx context.Context, token string) (*Principal, error)
 	if from == nil {
 		return nil, refuse("the token's issuer is not trusted")
 	}
-	signed := token[:strings.LastIndexByte(token, '.')]
-	if err := from.checkSignature(ctx, &header, []byte(signed), parts[2]); err != nil {
+	if err := from.checkSignature(ctx, &header, []byte(token[:strings.LastIndexByte(token, '.')]), parts[2]); err != nil {
 		return nil, err
 	}
 	expires, err := v.checkTimes(claims)
@@ -91,14 +86,11 @@ func (v *Verifier) verify(ctx context.Context, token string) (*Principal, error)
 	if !slices.ContainsFunc(audience, func(a string) bool { return slices.Contains(from.Audiences, a) }) {
 		return nil, refuse("the token is for another audience")
 	}
-	p, err := from.principal(claims)
-	if err != nil {
-		return nil, err
-	}
-	if p.Expires = expires; p.Kind == Player {
+	p, err := from.principal(claims, expires)
+	if err == nil && p.Kind == Player {
 		p.claims = parts[1]
 	}
-	return p, nil
+	return p, err
 }
 
 const notSigned = "the token is not a signed JWT"
@@ -120,20 +112,16 @@ func (t *trustedIssuer) checkSignature(ctx context.Context, h *header, signed, s
 		return refuse("the token does not name its key")
 	}
 	k, err := t.keys.find(ctx, h.Key)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if !slices.Contains(k.algs, h.Algorithm) {
+	case !slices.Contains(k.algs, h.Algorithm):
 		return refuse("the token's algorithm is not allowed with its key")
-	}
-	if jwsbb.Verify(k.public, h.Algorithm, signed, signature) != nil {
+	case jwsbb.Verify(k.public, h.Algorithm, signed, signature) != nil:
 		return refuse("the token's signature is wrong")
 	}
 	return nil
 }
-
-// latest is the latest time of a token, in seconds since 1970: a float64 has no later one exactly.
-const latest = 1 << 53
 
 // checkTimes returns when a token ends that is good now.
 func (v *Verifier) checkTimes(claims map[string]any) (expires time.Time, err error) {
@@ -146,7 +134,7 @@ func (v *Verifier) checkTimes(claims map[string]any) (expires time.Time, err err
 		if value, there := claims[name]; there {
 			number, _ := value.(json.Number)
 			seconds, err := number.Float64()
-			if err != nil || math.Abs(seconds) > latest {
+			if err != nil || math.Abs(seconds) > 1<<53 { // beyond, a float64 is not exact
 				return expires, refuse("the token's times are no numbers")
 			}
 			times[i] = time.Unix(int64(seconds), 0)
@@ -166,8 +154,8 @@ func (v *Verifier) checkTimes(claims map[string]any) (expires time.Time, err err
 }
 
 // principal reads the claims that the issuer's settings point to.
-func (t *trustedIssuer) principal(claims map[string]any) (*Principal, error) {
-	p := &Principal{}
+func (t *trustedIssuer) principal(claims map[string]any, expires time.Time) (*Principal, error) {
+	p := &Principal{Expires: expires}
 	if p.Subject, _ = claims["sub"].(string); !IsPlayer(p.Subject) {
 		return nil, refuse("the token has no usable subject")
 	}
