@@ -24,14 +24,15 @@ const (
 	slackened = "MM_SLACKENED"
 )
 
-// slackenTimers executes the program once more, with timerSlack. A thread gets its slack from the thread that starts it,
-// and the runtime's starts before main. Where that cannot be done, the process goes on as it is.
+// slackenTimers executes the program once more, with timerSlack. A thread gets its slack from the thread that starts
+// it, and the runtime's starts before main. Where that cannot be done, the process goes on as it is.
 func slackenTimers() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	program, err := os.Executable()
-	if os.Getenv(slackened) == "" && err == nil && unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(timerSlack), 0, 0, 0) == nil {
-		_ = syscall.Exec(program, os.Args, append(os.Environ(), slackened+"=1"))
+	if os.Getenv(slackened) == "" && err == nil &&
+		unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(timerSlack), 0, 0, 0) == nil {
+		_ = syscall.Exec(program, os.Args, append(os.Environ(), slackened+"=1")) //nolint:gosec // this very process
 	}
 }
 

@@ -271,8 +271,8 @@ func refuse(reason string) error {
 // maxDepth bounds how deep the objects and lists of a token lie in each other.
 const maxDepth = 32
 
-// read reads a JSON object of a token. It refuses one that two readers could understand differently, since the same name
-// is twice in an object. otherwise is what it says of what is no such object.
+// read reads a JSON object of a token. It refuses one that two readers could understand differently, since the same
+// name is twice in an object. otherwise is what it says of what is no such object.
 func read(text []byte, object any, otherwise string) error {
 	if web.TooDeep(text, maxDepth) {
 		return refuse("the token's claims lie too deep in each other")
