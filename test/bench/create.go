@@ -55,7 +55,7 @@ func (r *round) create(ctx context.Context, i *installation) (err error) {
 	return nil
 }
 
-// signatures measures creates with new tokens as identity providers sign them, beside those of the system's own issuer.
+// signatures measures creates with new tokens as identity providers sign them, beside tokens of its own issuer.
 func (r *round) signatures(ctx context.Context, i *installation) (err error) {
 	c, err := r.creators(ctx, i)
 	if err != nil {
