@@ -8,6 +8,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/allocator/instant"
+	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -20,8 +21,8 @@ func BenchmarkMatches(b *testing.B) {
 	defer settled()
 	var done atomic.Int64
 	all := make(chan struct{})
-	sub, err := w.bus.OnAssigned(func(_ string, tickets []string) {
-		if done.Add(int64(len(tickets))) == int64(2*b.N) {
+	sub, err := w.bus.OnResults(func(_ string, a bus.Assigned) {
+		if done.Add(int64(len(a.Tickets()))) == int64(2*b.N) {
 			close(all)
 		}
 	})

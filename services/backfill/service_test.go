@@ -272,7 +272,7 @@ func (m *match) listen(t *testing.T) heard {
 	h := heard{make(chan uint64, 100), make(chan []string, 100)}
 	pokes, err := m.bus.OnPoke(func(_ string, p *pb.Poke) { h.pokes <- p.GetPosition() })
 	must(t, err)
-	assigned, err := m.bus.OnAssigned(func(_ string, tickets []string) { h.assigned <- tickets })
+	assigned, err := m.bus.OnResults(func(_ string, a bus.Assigned) { h.assigned <- a.Tickets() })
 	must(t, err)
 	t.Cleanup(func() { <-pokes.Stop(); <-assigned.Stop() })
 	return h

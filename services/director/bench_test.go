@@ -13,6 +13,7 @@ import (
 	"matchmaker.dev/services/allocator"
 	"matchmaker.dev/services/allocator/instant"
 	"matchmaker.dev/services/director"
+	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/observe/telemetry"
 	"matchmaker.dev/services/internal/observe/telemetry/export"
 	"matchmaker.dev/services/internal/observe/telemetry/spantest"
@@ -32,8 +33,8 @@ func BenchmarkObserved(b *testing.B) {
 	observed := spantest.OpenModes(b)
 	var assigned atomic.Int64
 	done := notify.New()
-	sub, err := w.bus.OnAssigned(func(_ string, ids []string) {
-		if assigned.Add(int64(len(ids))) >= tickets {
+	sub, err := w.bus.OnResults(func(_ string, a bus.Assigned) {
+		if assigned.Add(int64(len(a.Tickets()))) >= tickets {
 			done.Notify()
 		}
 	})

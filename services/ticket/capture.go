@@ -12,6 +12,7 @@ import (
 	"matchmaker.dev/services/internal/edge/auth"
 	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/edge/web"
+	"matchmaker.dev/services/internal/state"
 )
 
 // capture answers GET /tickets/{id}/explanation/capture: a run of a config's function as a file, with all that the
@@ -42,11 +43,7 @@ func (s *service) capture(c echo.Context) error {
 		return problem.New(problem.Conflict, "the function of config %q does not get the ticket: the explanation of the "+
 			"ticket says why", name)
 	}
-	budget := s.explainBudget()
-	if err := mayAsk(ctx, budget, project); err != nil {
-		return err
-	}
-	position, err := s.Store.Position(ctx, project)
+	budget, position, err := s.mayAsk(ctx, project)
 	if err != nil {
 		return err
 	}
@@ -67,9 +64,14 @@ func (s *service) capture(c echo.Context) error {
 	return c.Blob(http.StatusOK, echo.MIMEOctetStream, answer.Capture)
 }
 
-// mayAsk is Limited when the runs of a project took more than they may.
-func mayAsk(ctx context.Context, budget adhoc.Budget, project string) error {
+// mayAsk is Limited when the runs of a project took more than they may. It returns the position for runs, too.
+func (s *service) mayAsk(ctx context.Context, project string) (budget adhoc.Budget, position uint64, err error) {
+	budget = adhoc.Budget{Name: explainWork, Budget: state.Budget{Amount: 6 * time.Second, Window: time.Minute},
+		Most: time.Minute, Store: s.Store, Log: s.Log}
 	e := problem.New(problem.ProjectLimited, "the runs for explanations of this project took more processor time than "+
 		"they may: try again later").Exceeds(explainWork)
-	return budget.Allow(ctx, project, e)
+	if err = budget.Allow(ctx, project, e); err == nil {
+		position, err = s.Store.Position(ctx, project)
+	}
+	return budget, position, err
 }

@@ -32,16 +32,10 @@ const (
 	explainProposals = 100_000
 	// explainWork is the name of the budget of these runs in the state, which all replicas share.
 	explainWork = "explainwork"
-	// maxExplainCharge is the most that a run is charged.
-	maxExplainCharge = time.Minute
 )
 
-// explainRate is how often a project may ask, and explainBudget how much processor time the runs may take.
+// explainRate is how often a project may ask.
 func explainRate() state.Rate { return state.Rate{PerSecond: 1, Burst: 20} }
-func (s *service) explainBudget() adhoc.Budget {
-	return adhoc.Budget{Name: explainWork, Budget: state.Budget{Amount: 6 * time.Second, Window: time.Minute},
-		Most: maxExplainCharge, Store: s.Store, Log: s.Log}
-}
 
 // configExplanation is what a config makes of a ticket.
 type configExplanation struct {
@@ -161,11 +155,7 @@ func stateOf(t *state.Ticket) string {
 
 // ask asks the functions of the configs that see the ticket.
 func (s *service) ask(ctx context.Context, project string, look *glass, id string, configs []*configExplanation) error {
-	budget := s.explainBudget()
-	if err := mayAsk(ctx, budget, project); err != nil {
-		return err
-	}
-	position, err := s.Store.Position(ctx, project)
+	budget, position, err := s.mayAsk(ctx, project)
 	if err != nil {
 		return err
 	}

@@ -140,7 +140,7 @@ func (r *replicas) create(t *testing.T) (id string) {
 func TestDeleteWakesThoseWhoWait(t *testing.T) {
 	r := start(t)
 	told := make(chan []string, 16)
-	sub, err := r.bus.OnAssigned(func(_ string, tickets []string) { told <- tickets })
+	sub, err := r.bus.OnResults(func(_ string, a bus.Assigned) { told <- a.Tickets() })
 	must(t, err)
 	defer sub.Stop()
 	id := r.create(t)

@@ -25,8 +25,10 @@ func shapes() []shape {
 	return []shape{
 		{"function", "a run of a match function in its sandbox, beside the same code in one process", 20 * time.Second,
 			(*round).function, false},
-		{"create", "tickets created, beside bare handlers: with the same body, and with the same checks", 18 * time.Second,
+		{"create", "tickets created, beside bare handlers: with the same body, and with the same checks", 24 * time.Second,
 			on((*round).create), false},
+		{"signatures", "tickets created with tokens that are new, by how they are signed", 40 * time.Second,
+			on((*round).signatures), true},
 		{"counts", "what a ticket takes: trips to Redis, scripts, messages and context switches", 2 * time.Minute,
 			on((*round).counts), true},
 		{"steady", "time to the assignment and processor time of a ticket, at steady rates of arrivals", 90 * time.Second,

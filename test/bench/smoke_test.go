@@ -162,7 +162,7 @@ var mostCounts = map[string]float64{
 // wanted is a reading of each shape. On a busy machine its value may be that a queue grows.
 var wanted = map[string]string{
 	"function": "1,000 tickets: a run in the sandbox", "create": "2 connections",
-	"counts":    "4 pairs/s, a server each: messages a ticket",
+	"counts": "4 pairs/s, a server each: messages a ticket", "signatures": "2 connections, RS256",
 	"steady":    "100/s, a server each: processor time a ticket",
 	"sustained": "highest rate, a server each", "capacity": "10 players, a server each: tickets",
 	"crowd":    "100/s among 200: p50",

@@ -33,7 +33,7 @@ type installation struct {
 func install(ctx context.Context, matchmaker string, errs io.Writer, more func(catalog.Service) []string) (
 	*installation, error) {
 	i, err := launch.Install(ctx, launch.InstallOptions{Matchmaker: matchmaker, NATS: "nats", Errs: errs,
-		Arguments: func(service catalog.Service) (args []string) {
+		Providers: trust, Arguments: func(service catalog.Service) (args []string) {
 			if service.Hosting {
 				args = append(args, "--provider", "instant")
 			}

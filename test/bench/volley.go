@@ -1,16 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
 )
 
-// volley repeats the same requests, one after the other on each connection.
+// volley sends requests, one after the other on each connection: each once, or for a time all of them over and over.
 type volley struct {
 	address     string
 	connections int
-	over        time.Duration
+	over        time.Duration // 0 for once
 	requests    [][]byte
 }
 
@@ -21,12 +22,15 @@ type result struct {
 	answers int // including the warm-up's
 }
 
-// warmup is how long requests are sent before they count. Connections are opened and tokens verified in this time.
+// warmup is how long requests are sent over and over before they count. Connections are opened in this time.
 const warmup = 500 * time.Millisecond
 
 func (v *volley) run(ctx context.Context) (*result, error) {
-	from := time.Now().Add(warmup)
-	to := from.Add(v.over)
+	from := time.Now()
+	if v.over > 0 {
+		from = from.Add(warmup)
+	}
+	to := from.Add(cmp.Or(v.over, longest))
 	parts := make([]result, v.connections)
 	errs := make([]error, v.connections)
 	var all sync.WaitGroup
@@ -39,9 +43,12 @@ func (v *volley) run(ctx context.Context) (*result, error) {
 		r.times = append(r.times, part.times...)
 		r.answers += part.answers
 	}
-	r.rate = float64(len(r.times)) / v.over.Seconds()
+	r.rate = float64(len(r.times)) / cmp.Or(v.over, time.Since(from)).Seconds()
 	return r, first(errs)
 }
+
+// longest is how long requests are sent that are sent once.
+const longest = time.Minute
 
 // connection sends requests until to. It measures the requests that are answered after from.
 func (v *volley) connection(ctx context.Context, first int, from, to time.Time) (r result, err error) {
@@ -52,7 +59,7 @@ func (v *volley) connection(ctx context.Context, first int, from, to time.Time) 
 	defer w.close()
 	w.patience(to.Add(10 * time.Second))
 	began := time.Now()
-	for i := first; began.Before(to); i += v.connections {
+	for i := first; began.Before(to) && (v.over > 0 || i < len(v.requests)); i += v.connections {
 		status, body, err := w.do(v.requests[i%len(v.requests)])
 		if err != nil {
 			return r, err

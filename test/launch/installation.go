@@ -52,6 +52,8 @@ type InstallOptions struct {
 	Matchmaker string
 	// NATS is a command of the running program that runs [NATS].
 	NATS string
+	// Providers puts the keys of more issuers into a folder, which the services trust besides; nil for none.
+	Providers func(dir string) ([]auth.Issuer, error)
 	// Arguments are more arguments of a service; nil for none.
 	Arguments func(catalog.Service) []string
 	// Errs gets the logs of all processes.
@@ -91,7 +93,15 @@ func (i *Installation) install(ctx context.Context) (err error) {
 	if i.Tokens, err = issuer.Open(i.dir, time.Now); err != nil {
 		return err
 	}
-	trusted, err := json.Marshal([]auth.Issuer{i.Tokens.Trust()}) // JSON is YAML
+	issuers := []auth.Issuer{i.Tokens.Trust()}
+	if o.Providers != nil {
+		more, err := o.Providers(i.dir)
+		if err != nil {
+			return err
+		}
+		issuers = append(issuers, more...)
+	}
+	trusted, err := json.Marshal(issuers) // JSON is YAML
 	if err != nil {
 		return err
 	}

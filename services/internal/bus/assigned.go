@@ -97,12 +97,8 @@ func (a Assigned) Result(i int) *pb.Assignment {
 	return result
 }
 
-// OnAssigned calls handle with the tickets of all projects that got a result, or were deleted.
-func (b *Bus) OnAssigned(handle func(project string, tickets []string)) (Subscription, error) {
-	return b.OnResults(func(project string, a Assigned) { handle(project, a.Tickets()) })
-}
-
-// OnResults is OnAssigned with the results that need not be read.
+// OnResults calls handle with the tickets of all projects that got a result, or were deleted, and with the results that
+// need not be read.
 func (b *Bus) OnResults(handle func(project string, a Assigned)) (Subscription, error) {
 	return subscribeProjects(b, assigned, func(project string, a *pb.Assigned) { handle(project, Assigned{a}) })
 }

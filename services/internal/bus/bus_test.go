@@ -132,7 +132,7 @@ func TestPokesOfProjectsWithDots(t *testing.T) {
 func TestAssignedComesInMessagesThatFit(t *testing.T) {
 	b := connect(t, server(t))
 	got := make(chan []string, 10)
-	if _, err := b.OnAssigned(func(_ string, tickets []string) { got <- tickets }); err != nil {
+	if _, err := b.OnResults(func(_ string, a bus.Assigned) { got <- a.Tickets() }); err != nil {
 		t.Fatal(err)
 	}
 	ids := make([]string, 30_000) // more than a message may hold

@@ -127,7 +127,7 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 		_, err := buses[name].OnHeartbeat(func(*pb.RunnerStatus) { beats <- name })
 		must("hear heartbeats", err)
 	}
-	_, err = buses[catalog.Ticket].OnAssigned(func(string, []string) { assigned <- "" })
+	_, err = buses[catalog.Ticket].OnResults(func(string, bus.Assigned) { assigned <- "" })
 	must("hear results", err)
 	changed := make(chan string, 64)
 	_, err = buses[catalog.Party].OnParty(func(project string, c *pb.PartyChanged) {

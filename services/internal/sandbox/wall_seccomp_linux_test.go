@@ -35,7 +35,7 @@ func TestFiltersAllowWhatTheRuntimeNeeds(t *testing.T) {
 }
 
 func filtered(dir string) error {
-	startThreads(runtime.GOMAXPROCS(0) + 2*spareThreads)
+	StartThreads(runtime.GOMAXPROCS(0)+2*spareThreads, func() {})
 	if err := loadingFilter(); err != nil {
 		return err
 	}

@@ -9,17 +9,16 @@ import (
 type ClaimSet struct{ claims map[string]any }
 
 // ClaimSet reads the claims of a player's token; other tokens have none.
-func (p *Principal) ClaimSet() ClaimSet { return ClaimSet{claimsOf(p.claims)} }
+func (p *Principal) ClaimSet() ClaimSet {
+	claims, _ := claimsOf(p.claims)
+	return ClaimSet{claims}
+}
 
-// claimsOf reads claims that are an object, as they are; without an empty name, which is no path.
-func claimsOf(text []byte) (claims map[string]any) {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber() // a number may be larger than a float64
-	if d.Decode(&claims) != nil {
-		return nil
-	}
+// claimsOf reads claims, which are an object, as they are; without an empty name, which is no path.
+func claimsOf(text []byte) (claims map[string]any, err error) {
+	err = read(text, &claims, "the token has no claims")
 	delete(claims, "")
-	return claims
+	return claims, err
 }
 
 // Number is the number at a path, written as for [Claims]. Null is no claim. ok is false if the value is not a finite

@@ -18,7 +18,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/lestrrat-go/jwx/v3/jwa"
 	"github.com/lestrrat-go/jwx/v3/jwk"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -40,7 +39,7 @@ const (
 // key is a public key with the algorithms it may be used with, so that no token can use a public key as an HMAC secret.
 type key struct {
 	public any
-	algs   []jwa.SignatureAlgorithm
+	algs   []string
 }
 
 // keySet holds an issuer's keys by their ids. A load that fails keeps the loaded keys: tokens with known keys stay good
@@ -200,29 +199,17 @@ func keyOf(k jwk.Key) (key, bool) {
 	usable := key{public: raw}
 	switch public := raw.(type) {
 	case *rsa.PublicKey:
-		usable.algs = []jwa.SignatureAlgorithm{
-			jwa.RS256(), jwa.RS384(), jwa.RS512(), jwa.PS256(), jwa.PS384(), jwa.PS512(),
-		}
+		usable.algs = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512"}
 	case *ecdsa.PublicKey:
-		switch public.Curve {
-		case elliptic.P256():
-			usable.algs = []jwa.SignatureAlgorithm{jwa.ES256()}
-		case elliptic.P384():
-			usable.algs = []jwa.SignatureAlgorithm{jwa.ES384()}
-		case elliptic.P521():
-			usable.algs = []jwa.SignatureAlgorithm{jwa.ES512()}
-		}
+		usable.algs = map[elliptic.Curve][]string{elliptic.P256(): {"ES256"}, elliptic.P384(): {"ES384"},
+			elliptic.P521(): {"ES512"}}[public.Curve]
 	case ed25519.PublicKey:
-		usable.algs = []jwa.SignatureAlgorithm{jwa.EdDSA(), jwa.EdDSAEd25519()}
+		usable.algs = []string{"EdDSA", "Ed25519"}
 	}
-	alg, given := k.Algorithm()
-	if given && (!slices.Contains(usable.algs, jwa.EdDSA()) || !isEdDSA(alg)) {
-		usable.algs = slices.DeleteFunc(usable.algs,
-			func(a jwa.SignatureAlgorithm) bool { return a.String() != alg.String() })
+	// Of Ed25519's two names either stands for both.
+	if alg, given := k.Algorithm(); given && (usable.algs == nil || usable.algs[0] != "EdDSA" ||
+		!slices.Contains(usable.algs, alg.String())) {
+		usable.algs = slices.DeleteFunc(usable.algs, func(a string) bool { return a != alg.String() })
 	}
 	return usable, len(usable.algs) > 0
-}
-
-func isEdDSA(alg jwa.KeyAlgorithm) bool {
-	return alg.String() == jwa.EdDSA().String() || alg.String() == jwa.EdDSAEd25519().String()
 }

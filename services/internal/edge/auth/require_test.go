@@ -215,6 +215,27 @@ func TestProjectOfThePrincipal(t *testing.T) {
 	}
 }
 
+// TestVerifyAllocatesLittle: a remembered token costs nothing, however it is signed, and a login storm is of new ones.
+func TestVerifyAllocatesLittle(t *testing.T) {
+	c, p := newClock(), newProvider(t)
+	for alg, key := range map[jwa.SignatureAlgorithm]crypto.Signer{
+		jwa.EdDSA(): newEd25519(t), jwa.ES256(): newECDSA(t, elliptic.P256()), jwa.RS256(): newRSA(t, 2048),
+	} {
+		p.add(t, alg.String(), key, nil)
+		token := sign(t, alg, key, map[string]any{"kid": alg.String()}, claims(c, nil))
+		for size, most := range map[int]float64{1 << 20: 0, 1: 60} { // the second remembers none
+			v, err := auth.New(auth.Options{Issuers: []auth.Issuer{settings(p.url)}, Now: c.now, CacheBytes: size,
+				Log: slog.New(slog.DiscardHandler)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := testing.AllocsPerRun(100, func() { _, err = v.Verify(t.Context(), token) }); n > most || err != nil {
+				t.Errorf("%s: %v allocations, want at most %v, %v", alg, n, most, err)
+			}
+		}
+	}
+}
+
 // BenchmarkVerify is what a token costs by its signature, one that is remembered and one that is new.
 func BenchmarkVerify(b *testing.B) {
 	c := newClock()

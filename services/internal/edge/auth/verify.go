@@ -5,16 +5,16 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/lestrrat-go/jwx/v3/jws"
 	"github.com/lestrrat-go/jwx/v3/jws/jwsbb"
-	"github.com/lestrrat-go/jwx/v3/jwt"
 
 	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/edge/web"
@@ -44,102 +44,119 @@ func (v *Verifier) Verify(ctx context.Context, token string) (*Principal, error)
 	if err != nil {
 		return nil, err
 	}
-	until := now.Add(cacheTime)
-	if p.Expires.Before(until) {
-		until = p.Expires
-	}
-	if now.Before(until) {
+	if until := now.Add(min(cacheTime, p.Expires.Sub(now))); now.Before(until) {
 		v.cache.put(&entry{key: id, principal: p, until: until, size: entrySize + len(token) + len(p.claims)})
 	}
 	return p, nil
 }
 
 func (v *Verifier) verify(ctx context.Context, token string) (*Principal, error) {
-	message, err := jws.ParseString(token, jws.WithCompact())
-	if err != nil || len(message.Signatures()) != 1 {
-		return nil, refuse("the token is not a signed JWT")
+	var header header
+	var parts [3][]byte
+	encoded := strings.SplitN(token, ".", len(parts)+1)
+	for i := range parts {
+		var err error
+		if len(encoded) == len(parts) {
+			parts[i], err = base64.RawURLEncoding.Strict().DecodeString(encoded[i])
+		}
+		if err != nil || len(parts[i]) == 0 {
+			return nil, refuse(notSigned)
+		}
 	}
-	if err := checkJSON(token, message.Payload()); err != nil {
+	if err := read(parts[0], &header, notSigned); err != nil {
 		return nil, err
 	}
-	claimed, err := jwt.ParseInsecure(message.Payload())
+	claims, err := claimsOf(parts[1])
 	if err != nil {
-		return nil, refuse("the token has no claims")
+		return nil, err
 	}
-	issuer, _ := claimed.Issuer()
+	issuer, _ := claims["iss"].(string)
 	from := v.issuers[issuer]
 	if from == nil {
 		return nil, refuse("the token's issuer is not trusted")
 	}
-	if err := from.checkSignature(ctx, token, message.Signatures()[0]); err != nil {
+	if err := from.checkSignature(ctx, &header, []byte(token[:strings.LastIndexByte(token, '.')]), parts[2]); err != nil {
 		return nil, err
 	}
-	if err := v.checkTimes(claimed); err != nil {
+	expires, err := v.checkTimes(claims)
+	if err != nil {
 		return nil, err
 	}
-	claims := claimsOf(message.Payload())
-	audience := stringsOf(claims, cmp.Or(from.Claims.Audience, jwt.AudienceKey))
+	audience := stringsOf(claims, cmp.Or(from.Claims.Audience, "aud"))
 	if !slices.ContainsFunc(audience, func(a string) bool { return slices.Contains(from.Audiences, a) }) {
 		return nil, refuse("the token is for another audience")
 	}
-	p, err := from.principal(claimed, claims)
+	p, err := from.principal(claims, expires)
 	if err == nil && p.Kind == Player {
-		p.claims = message.Payload()
+		p.claims = parts[1]
 	}
 	return p, err
 }
 
+const notSigned = "the token is not a signed JWT"
+
+// header is what counts of a token's header.
+type header struct {
+	Algorithm string         `json:"alg"`
+	Key       string         `json:"kid"`
+	Critical  jsontext.Value `json:"crit"`
+}
+
 // checkSignature verifies the token with the key its header names. The algorithm must be one of that key's: what the
 // header says is not believed.
-func (t *trustedIssuer) checkSignature(ctx context.Context, token string, signature *jws.Signature) error {
-	header := signature.ProtectedHeaders()
-	if header.Has(jws.CriticalKey) {
+func (t *trustedIssuer) checkSignature(ctx context.Context, h *header, signed, signature []byte) error {
+	if h.Critical != nil {
 		return refuse("the token has critical extensions, and none is understood")
 	}
-	kid, ok := header.KeyID()
-	if !ok || kid == "" {
+	if h.Key == "" {
 		return refuse("the token does not name its key")
 	}
-	k, err := t.keys.find(ctx, kid)
-	if err != nil {
+	k, err := t.keys.find(ctx, h.Key)
+	switch {
+	case err != nil:
 		return err
-	}
-	alg, _ := header.Algorithm()
-	if !slices.Contains(k.algs, alg) {
+	case !slices.Contains(k.algs, h.Algorithm):
 		return refuse("the token's algorithm is not allowed with its key")
-	}
-	// Not jws.Verify, which takes the token apart once more.
-	signed := token[:strings.LastIndexByte(token, '.')]
-	if jwsbb.Verify(k.public, alg.String(), []byte(signed), signature.Signature()) != nil {
+	case jwsbb.Verify(k.public, h.Algorithm, signed, signature) != nil:
 		return refuse("the token's signature is wrong")
 	}
 	return nil
 }
 
-func (v *Verifier) checkTimes(claimed jwt.Token) error {
+// checkTimes returns when a token ends that is good now.
+func (v *Verifier) checkTimes(claims map[string]any) (expires time.Time, err error) {
 	if !v.known() {
-		return problem.New(problem.Unavailable, "the clock of the state store is not known yet, try again").After(time.Second)
+		return expires, problem.New(problem.Unavailable,
+			"the clock of the state store is not known yet, try again").After(time.Second)
 	}
-	err := jwt.Validate(claimed, jwt.WithClock(jwt.ClockFunc(v.now)), jwt.WithAcceptableSkew(clockSkew),
-		jwt.WithRequiredClaim(jwt.ExpirationKey))
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, jwt.TokenExpiredError()):
-		return problem.New(problem.TokenExpired, "the token has expired")
-	case errors.Is(err, jwt.TokenNotYetValidError()), errors.Is(err, jwt.InvalidIssuedAtError()):
-		return refuse("the token is not valid yet")
-	case errors.Is(err, jwt.MissingRequiredClaimError()):
-		return refuse("the token never expires")
+	var times [3]time.Time
+	for i, name := range [...]string{"exp", "nbf", "iat"} {
+		if value, there := claims[name]; there {
+			number, _ := value.(json.Number)
+			seconds, err := number.Float64()
+			if err != nil || math.Abs(seconds) > 1<<53 { // beyond, a float64 is not exact
+				return expires, refuse("the token's times are no numbers")
+			}
+			times[i] = time.Unix(int64(seconds), 0)
+		}
 	}
-	return refuse("the token's times are wrong")
+	now := v.now()
+	early := func(t time.Time) bool { return now.Before(t.Add(-clockSkew)) }
+	switch expires = times[0]; {
+	case expires.IsZero():
+		return expires, refuse("the token never expires")
+	case !now.Before(expires.Add(clockSkew)):
+		return expires, problem.New(problem.TokenExpired, "the token has expired")
+	case early(times[1]) || early(times[2]):
+		return expires, refuse("the token is not valid yet")
+	}
+	return expires, nil
 }
 
 // principal reads the claims that the issuer's settings point to.
-func (t *trustedIssuer) principal(claimed jwt.Token, claims map[string]any) (*Principal, error) {
-	p := &Principal{}
-	p.Expires, _ = claimed.Expiration()
-	if p.Subject, _ = claimed.Subject(); !IsPlayer(p.Subject) {
+func (t *trustedIssuer) principal(claims map[string]any, expires time.Time) (*Principal, error) {
+	p := &Principal{Expires: expires}
+	if p.Subject, _ = claims["sub"].(string); !IsPlayer(p.Subject) {
 		return nil, refuse("the token has no usable subject")
 	}
 	p.Kind = t.Kinds[0]
@@ -251,45 +268,30 @@ func refuse(reason string) error {
 	return problem.New(problem.Unauthenticated, "%s", problem.Word(reason))
 }
 
-// checkJSON refuses a token that two readers could understand differently: one whose header or claims have the same
-// name twice in an object, whose times are no numbers, or whose Base64 has another form. The library that reads tokens
-// takes the last of two claims, texts as times, and a signature in many forms.
-func checkJSON(token string, claims []byte) error {
-	var header []byte
-	for i, encoded := range strings.Split(token, ".") {
-		part, err := base64.RawURLEncoding.Strict().DecodeString(encoded)
-		if err != nil {
-			return refuse("the token is not a signed JWT")
-		}
-		if i == 0 {
-			header = part
-		}
-	}
-	if err := scan(header); err != nil {
-		return err
-	}
-	return scan(claims, "exp", "nbf", "iat")
-}
-
 // maxDepth bounds how deep the objects and lists of a token lie in each other.
 const maxDepth = 32
 
-// scan reads a JSON object. The members of it that numbers names must be numbers.
-func scan(text []byte, numbers ...string) error {
+// read reads a JSON object of a token. It refuses one that two readers could understand differently, since the same
+// name is twice in an object. otherwise is what it says of what is no such object.
+func read(text []byte, object any, otherwise string) error {
 	if web.TooDeep(text, maxDepth) {
 		return refuse("the token's claims lie too deep in each other")
 	}
-	var members map[string]jsontext.Value
-	switch err := json.Unmarshal(text, &members); {
+	switch err := jsonv2.Unmarshal(text, object, exactNumbers); {
 	case errors.Is(err, jsontext.ErrDuplicateName):
 		return refuse("the token has the same claim twice")
 	case err != nil:
-		return refuse("the token has no claims")
-	}
-	for _, name := range numbers {
-		if value, there := members[name]; there && value.Kind() != jsontext.KindNumber {
-			return refuse("the token's times are no numbers")
-		}
+		return refuse(otherwise)
 	}
 	return nil
 }
+
+// exactNumbers keeps numbers as they are written: one may be larger than a float64.
+var exactNumbers = jsonv2.WithUnmarshalers(jsonv2.UnmarshalFromFunc(func(d *jsontext.Decoder, value *any) error {
+	if d.PeekKind() != jsontext.KindNumber {
+		return errors.ErrUnsupported
+	}
+	number, err := d.ReadToken()
+	*value = json.Number(number.String())
+	return err
+}))
