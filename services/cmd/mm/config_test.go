@@ -64,14 +64,14 @@ func TestConfigCreate(t *testing.T) {
 	shell, service := newShell(t), newService(t)
 	service.other = true // mm keeps what it does not know
 	file := write(t, "ranked.json", `{"matchmaking":{"targetFunction":{"name":"duel"}},"odd":true}`)
-	shell.on(service, "config", "create", file).expect(0, "config  6c4de9ba\n", "")
-	if service.configs["6c4de9ba"] != `{"matchmaking":{"targetFunction":{"name":"duel"}},"odd":true}` {
-		t.Errorf("sent %s", service.configs["6c4de9ba"])
+	shell.on(service, "config", "create", file).expect(0, "config  6c4de9ba-0f1e-4d2c-8b3a-5a6978876543\n", "")
+	if service.configs["6c4de9ba-0f1e-4d2c-8b3a-5a6978876543"] != `{"matchmaking":{"targetFunction":{"name":"duel"}},"odd":true}` {
+		t.Errorf("sent %s", service.configs["6c4de9ba-0f1e-4d2c-8b3a-5a6978876543"])
 	}
 	shell.in = `{}`
-	shell.on(service, "config", "create", "-", "-o", "json").expect(0, `"id": "6c4de9ba"`, "")
-	if service.configs["6c4de9ba"] != `{}` {
-		t.Errorf("sent %s", service.configs["6c4de9ba"])
+	shell.on(service, "config", "create", "-", "-o", "json").expect(0, `"id": "6c4de9ba-0f1e-4d2c-8b3a-5a6978876543"`, "")
+	if service.configs["6c4de9ba-0f1e-4d2c-8b3a-5a6978876543"] != `{}` {
+		t.Errorf("sent %s", service.configs["6c4de9ba-0f1e-4d2c-8b3a-5a6978876543"])
 	}
 	shell.in = `{"bad":1}`
 	shell.on(service, "config", "create", "-").expect(1, "", "mm: badFilterRange: pools.a[0]\nmm: badQueue: x\n")

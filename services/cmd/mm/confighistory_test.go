@@ -87,7 +87,7 @@ func TestConfigCheck(t *testing.T) {
 		t.Errorf("a check stored %v", service.configs)
 	}
 	shell.on(service, "config", "put", "a", file).expect(0, "config  a\n", warning)
-	shell.on(service, "config", "create", file).expect(0, "config  6c4de9ba\n", warning)
+	shell.on(service, "config", "create", file).expect(0, "config  6c4de9ba-0f1e-4d2c-8b3a-5a6978876543\n", warning)
 	shell.on(service, "config", "check", file, "--id", "a").expect(0, "checked  it would replace the config\n", warning)
 	shell.on(service, "config", "check", file, "-o", "json").expect(0, `"ResultCode": "unknownFunction"`, warning)
 	shell.on(service, "config", "check", write(t, "b.json", `{"bad":1}`)).

@@ -580,7 +580,7 @@ func (s *service) checkConfig(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *service) createConfig(w http.ResponseWriter, r *http.Request) {
-	r.SetPathValue("id", "6c4de9ba")
+	r.SetPathValue("id", "6c4de9ba-0f1e-4d2c-8b3a-5a6978876543")
 	refused := httptest.NewRecorder()
 	if s.putConfig(refused, r); refused.Code != http.StatusOK {
 		w.Header().Set("Content-Type", "application/json")
@@ -591,7 +591,7 @@ func (s *service) createConfig(w http.ResponseWriter, r *http.Request) {
 	for _, warning := range refused.Header()["X-Config-Warning"] {
 		w.Header().Add("X-Config-Warning", warning)
 	}
-	answer(w, map[string]any{"id": "6c4de9ba"})
+	answer(w, map[string]any{"id": "6c4de9ba-0f1e-4d2c-8b3a-5a6978876543"})
 }
 
 func (s *service) getConfig(w http.ResponseWriter, r *http.Request) {

@@ -169,9 +169,11 @@ func (c *Checker) bodyMatches(response *openapi3.Response, a Answer) error {
 	if err != nil {
 		return err
 	}
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(a.Body))
-	if err != nil {
-		return err
+	var value any = string(a.Body)
+	if mediaType, _, _ := strings.Cut(a.Header.Get("Content-Type"), ";"); strings.HasSuffix(mediaType, "json") {
+		if value, err = jsonschema.UnmarshalJSON(bytes.NewReader(a.Body)); err != nil {
+			return err
+		}
 	}
 	return schema.Validate(value)
 }

@@ -3,8 +3,8 @@
 --
 -- The buckets are in two hashes, which take turns of at least the time in which a player's bucket fills: when a turn
 -- begins, all buckets in its hash are full, and are deleted at once. A hash has in fields that are no player's when its
--- turn began, the project's bucket, when the last of its buckets is full, and until when the other hash counts, which is
--- not read after that. A project's bucket that takes longer to fill is in rates. They use time and rate.
+-- turn began, the project's bucket, when the last of its buckets is full, and until when the other hash counts. It is
+-- not read later. A project's bucket that takes longer to fill is in rates. They use time and rate.
 -- Reads: rates, players_0, players_1, player_interval, player_burst, project_interval, project_burst
 local per_player, player_most = tonumber(player_interval), tonumber(player_burst)
 local per_project, project_most = tonumber(project_interval), tonumber(project_burst)
