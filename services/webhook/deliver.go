@@ -38,8 +38,6 @@ const (
 	letterBytes = 512 << 10
 	// clockSlack is how far the clock of NATS may be from the one that said when a webhook was set.
 	clockSlack = 2 * time.Second
-	// newsEvery is the least time between two events that tell of a webhook.
-	newsEvery = time.Minute
 )
 
 // place is a place in the stream of events: behind so many events of a message.
@@ -406,7 +404,7 @@ func (d *deliverer) unsaved(n state.WebhookNote) {
 func (d *deliverer) news(now time.Time) *pb.Event {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if now.Sub(d.last) < newsEvery || d.dead == 0 && d.told == d.status.State {
+	if now.Sub(d.last) < d.Timing.News || d.dead == 0 && d.told == d.status.State {
 		return nil
 	}
 	e := &pb.Event{Kind: pb.Event_KIND_WEBHOOK, Reason: failing, Detail: fmt.Sprintf("%s: %s", d.hook.GetName(),

@@ -75,6 +75,8 @@ type Timing struct {
 	Note time.Duration
 	// Pause is the shortest pause after a failure, and MaxPause the longest; 1 s and a minute.
 	Pause, MaxPause time.Duration
+	// News is the least time between two events that tell of a webhook; a minute.
+	News time.Duration
 }
 
 // memory is about how many bytes of events all webhooks of a process hold; a webhook may have half of what the others
@@ -101,10 +103,10 @@ type Service struct {
 
 // New makes the service.
 func New(o Options) (*Service, error) {
-	usual := Timing{10 * time.Second, time.Second, time.Second, time.Minute}
+	usual := Timing{10 * time.Second, time.Second, time.Second, time.Minute, time.Minute}
 	for _, t := range []struct{ to, usual *time.Duration }{
 		{&o.Timing.Look, &usual.Look}, {&o.Timing.Note, &usual.Note}, {&o.Timing.Pause, &usual.Pause},
-		{&o.Timing.MaxPause, &usual.MaxPause},
+		{&o.Timing.MaxPause, &usual.MaxPause}, {&o.Timing.News, &usual.News},
 	} {
 		if *t.to == 0 {
 			*t.to = *t.usual

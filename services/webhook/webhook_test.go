@@ -95,7 +95,8 @@ func (w *world) serve(name string, store *state.Store, change ...func(*Options))
 	o := Options{Store: store, Bus: w.bus, Log: slog.New(slog.DiscardHandler), Name: name, Keys: w.ring,
 		Settings: Settings{Networks: []string{"127.0.0.0/8"}, Time: patience, Tries: 3, Age: time.Hour},
 		Encode:   insight.EncodeEvent,
-		Timing:   Timing{10 * time.Millisecond, 20 * time.Millisecond, time.Millisecond, 4 * time.Millisecond}}
+		Timing: Timing{10 * time.Millisecond, 20 * time.Millisecond, time.Millisecond, 4 * time.Millisecond,
+			time.Millisecond}}
 	for _, with := range change {
 		with(&o)
 	}
