@@ -439,8 +439,8 @@ func TestNewKeysArePutBeforeTheyAreTried(t *testing.T) {
 	_, token, _ := strings.Cut(page, `name="csrf" value="`)
 	token, _, _ = strings.Cut(token, `"`)
 	for text, want := range map[string]string{
-		`{"hosting":{"Access":"","Secret":"new"}}`: "hosting.Secret: put new keys",
-		`{"hosting":{"Access":"new"}}`:             "hosting.Access: put new keys",
+		`{"hosting":{"Access":"","Secret":"new"}}`: "hosting.Secret: put changed keys",
+		`{"hosting":{"Access":"new"}}`:             "hosting.Access: put changed keys",
 	} {
 		form := url.Values{"csrf": {token}, "do": {"try"}, "id": {hostile}, "text": {text}}
 		status, _, body := ask(t, http.MethodPost, at, form)
