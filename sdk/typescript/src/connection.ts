@@ -1,6 +1,7 @@
-import { ProblemDetails, Request, segment } from './api.js'
+import type { ProblemDetails, Request } from './api.js'
 import { Clock, Guard, systemClock } from './clock.js'
 import { codeOf, ErrorDetails, MatchmakingError } from './errors.js'
+import { segment } from './segment.js'
 import { Tokens, TokenSource } from './token.js'
 import { printable } from './values.js'
 
