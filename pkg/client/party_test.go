@@ -144,7 +144,7 @@ func TestPartiesOnTheWire(t *testing.T) {
 	}
 }
 
-// A player may have any id, though some look like an encoded one (RFC 8187). What is no UTF-8 is U+FFFD, as JSON has it.
+// A player may have any id, though some look like an encoded one (RFC 8187). What is no UTF-8 is U+FFFD, as in JSON.
 func TestRequestsNameAnyPlayer(t *testing.T) {
 	for player, want := range map[string]struct{ header, path string }{
 		"zoë": {"zoë", "zo%C3%AB"}, "ütf-8'x": {"ütf-8'x", "%C3%BCtf-8%27x"}, "utf-8": {"utf-8", "utf-8"},

@@ -435,8 +435,9 @@ func TestTrial(t *testing.T) {
 
 // A simulation keeps masks of hosting keys: trying a config with other ones, or with a secret less, would lose that.
 func TestChangedKeysArePutBeforeTheyAreTried(t *testing.T) {
-	s := start(t, true, map[string]any{"/simulations": map[string]any{"id": ticketID}, "/configs/" + hostile: map[string]any{
-		"hosting": map[string]any{"Access": "AKIA", "Secret": "********", "FleetId": "eu"}}})
+	hosting := map[string]string{"Access": "AKIA", "Secret": "********", "FleetId": "eu"}
+	s := start(t, true, map[string]any{"/simulations": map[string]any{"id": ticketID},
+		"/configs/" + hostile: map[string]any{"hosting": hosting}})
 	at := s.URL + "/console/demo/config"
 	_, _, page := ask(t, http.MethodGet, at+"?edit=true&id="+url.QueryEscape(hostile), nil)
 	_, token, _ := strings.Cut(page, `name="csrf" value="`)

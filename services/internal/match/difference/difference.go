@@ -30,8 +30,8 @@ const (
 	masked    = `"` + client.Masked + `"`
 )
 
-// Kind is what the config after is: an Answer, as the one before; one to Put, where a secret that is no mask is a new
-// one, and a config without a secret may keep the stored one; or a File that could be put, whose secret may be the masked one.
+// Kind is what the config after is: an Answer, as the one before; one to Put, where a secret that is no mask is new,
+// and a config without one may keep the stored one; or a File that could be put, whose secret may be the masked one.
 type Kind int
 
 // The kinds.
