@@ -101,7 +101,7 @@ func segment(what, value string) (string, error) {
 	if value == "" || value == "." || value == ".." {
 		return "", fmt.Errorf("client: %s %q cannot be in a path", what, value)
 	}
-	return url.PathEscape(value), nil
+	return url.PathEscape(string([]rune(value))), nil // what is no UTF-8 is U+FFFD, as in JSON
 }
 
 func newHTTP() *http.Client {

@@ -3,6 +3,7 @@ package client_test
 import (
 	"context"
 	"reflect"
+	"strings"
 	"testing"
 
 	"matchmaker.dev/pkg/client"
@@ -143,18 +144,26 @@ func TestPartiesOnTheWire(t *testing.T) {
 	}
 }
 
-// A player may have any id, though some look like an encoded one (RFC 8187).
-func TestHeadersNameAnyPlayer(t *testing.T) {
-	for player, want := range map[string]string{
-		"zoë": "zoë", "ütf-8'x": "ütf-8'x", "utf-8": "utf-8", "utf-8'x y": "UTF-8''utf-8%27x%20y",
+// A player may have any id, though some look like an encoded one (RFC 8187). What is no UTF-8 is U+FFFD, as in JSON.
+func TestRequestsNameAnyPlayer(t *testing.T) {
+	for player, want := range map[string]struct{ header, path string }{
+		"zoë": {"zoë", "zo%C3%AB"}, "ütf-8'x": {"ütf-8'x", "%C3%BCtf-8%27x"}, "utf-8": {"utf-8", "utf-8"},
+		"utf-8'x y":        {"UTF-8''utf-8%27x%20y", "utf-8%27x%20y"},
+		"a\xff\xfe":        {"a\ufffd\ufffd", "a%EF%BF%BD%EF%BF%BD"},
+		"a\xed\xa0\x80":    {"a\ufffd\ufffd\ufffd", "a%EF%BF%BD%EF%BF%BD%EF%BF%BD"},
+		"utf-8'\xff":       {"UTF-8''utf-8%27%EF%BF%BD", "utf-8%27%EF%BF%BD"},
+		"\u00ff\U0001F600": {"\u00ff\U0001F600", "%C3%BF%F0%9F%98%80"},
 	} {
 		s := newService(t, reply{status: 200, body: partyJSON})
 		c, _ := newClient(t, s)
-		if _, err := c.MyParty(t.Context(), player); err != nil {
+		if _, err := c.GetParty(t.Context(), player, player); err != nil {
 			t.Fatal(err)
 		}
-		if got := s.requests()[0].Header.Get("X-On-Behalf-Of"); got != want {
-			t.Errorf("%s: the header is %q, want %q", player, got, want)
+		if got := s.requests()[0].Header.Get("X-On-Behalf-Of"); got != want.header {
+			t.Errorf("%q: the header is %q, want %q", player, got, want.header)
+		}
+		if got := s.requests()[0].Line; !strings.HasSuffix(got, "/parties/"+want.path) {
+			t.Errorf("%q: it asked %s", player, got)
 		}
 	}
 }

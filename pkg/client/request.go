@@ -16,12 +16,10 @@ import (
 )
 
 // maxAnswer bounds what is read of one answer, in bytes: the largest honest one is the log of a function. Players'
-// devices have less memory, and a list of 32 tickets has less than maxPlayerAnswer and maxValues. A value may take a
-// hundred bytes and more, however short its text is.
+// devices have less memory, and a list of 32 tickets has less than maxPlayerAnswer.
 const (
 	maxAnswer       = 64 << 20
 	maxPlayerAnswer = 8 << 20
-	maxValues       = 1 << 18
 )
 
 // stall is how long a try may go on while nothing of it is sent or comes: then the connection is taken for broken.
@@ -202,9 +200,8 @@ func (c *Client) try(ctx context.Context, r *request, into any) (http.Header, er
 		r.begun(answer.Header)
 	}
 	body, err := io.ReadAll(moving{io.LimitReader(answer.Body, r.limit()+1), moves})
-	if n := r.limit(); err == nil && (int64(len(body)) > n || n < maxAnswer && values(body) > maxValues) {
-		return nil, fmt.Errorf("client: %s /%s: the answer has more than %d bytes or %d values", r.method, r.path, n,
-			maxValues)
+	if err == nil && int64(len(body)) > r.limit() {
+		return nil, fmt.Errorf("client: %s /%s: the answer has more than %d bytes", r.method, r.path, r.limit())
 	}
 	if err != nil {
 		if stalled(ctx) {
@@ -227,11 +224,6 @@ func (c *Client) try(ctx context.Context, r *request, into any) (http.Header, er
 			answer.StatusCode, err)
 	}
 	return answer.Header, nil
-}
-
-// values is how many values JSON has at most: before each but the first there is a mark.
-func values(text []byte) int {
-	return 1 + bytes.Count(text, []byte(",")) + bytes.Count(text, []byte("[")) + bytes.Count(text, []byte("{"))
 }
 
 // whileMoving ends a context with an error when moves was not called for so long: for first at first, then for most.

@@ -181,6 +181,7 @@ func onBehalfOf(player string) (http.Header, error) {
 			return nil, fmt.Errorf("client: player %q holds a control character", player)
 		}
 	}
+	player = string([]rune(player)) // what is no UTF-8 is U+FFFD, as in JSON
 	if form := "utf-8'"; len(player) >= len(form) && strings.EqualFold(player[:len(form)], form) {
 		player = "UTF-8''" + url.PathEscape(player) // or it would be read as such a form (RFC 8187)
 	}

@@ -12,6 +12,7 @@ import (
 func typescript(m *Model) string {
 	var b strings.Builder
 	b.WriteString(`// Code generated from openapi.yaml. DO NOT EDIT.
+import { segment } from './segment.js'
 
 /** What is asked of the service, and answered with a T. */
 export interface Request<T> {
@@ -25,12 +26,6 @@ export interface Request<T> {
   repeatable: boolean
   /** Only the type counts. */
   answer?: T
-}
-
-/** A value as one element of a path. One that would name another resource is refused. */
-export function segment(value: string): string {
-  if (value === '' || value === '.' || value === '..') throw new TypeError('it cannot be in a path: ' + value)
-  return encodeURIComponent(String(value).replace(/[\ud800-\udfff]/gu, '\ufffd')) // half of a pair
 }
 `)
 	for _, s := range m.Schemas {

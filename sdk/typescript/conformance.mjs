@@ -52,7 +52,7 @@ function start({ url, project, for: player, storage, scale = 1, clock = 0, epoch
   }
   if (storage) options.storage = storageIn(storage)
   matchmaker = new Matchmaker(options)
-  say('ready', { language: 'typescript', can: ['player', 'party', 'measure', 'redirects', 'acts'] })
+  say('ready', { language: 'typescript', can: ['player', 'party', 'measure', 'heads', 'redirects', 'acts'] })
 }
 
 const sayError = ({ code, playerMessage }) => say('error', { code, player: playerMessage })

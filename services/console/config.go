@@ -132,7 +132,7 @@ func differencesOf(before, after json.RawMessage, kind difference.Kind) ([]diffe
 	return all, err
 }
 
-// changedBy lists what a PUT of a text would change, and whether there is the config.
+// changedBy lists what a PUT of a text would change, and reports whether there is the config.
 func (v *view) changedBy(ctx context.Context, id string, text json.RawMessage) ([]difference.Value, bool, error) {
 	stored, err := v.API.GetConfig(ctx, id)
 	none := client.IsNotFound(err)

@@ -116,7 +116,9 @@ func start(t *testing.T, local bool, change ...map[string]any) *httptest.Server 
 		case r.Header.Get("Authorization") == "Bearer ended":
 			w.WriteHeader(http.StatusUnauthorized)
 		case !ok || answer == nil:
+			w.Header().Set("Content-Type", "application/problem+json")
 			w.WriteHeader(http.StatusNotFound)
+			_, _ = io.WriteString(w, `{"code":"configNotFound"}`)
 		case refused:
 			w.WriteHeader(status)
 		default:
@@ -431,21 +433,31 @@ func TestTrial(t *testing.T) {
 	}
 }
 
-// A simulation keeps no keys of hosting: trying a config with new ones would lose them.
-func TestNewKeysArePutBeforeTheyAreTried(t *testing.T) {
-	s := start(t, true)
+// A simulation keeps masks of hosting keys: trying a config with other ones, or with a secret less, would lose that.
+func TestChangedKeysArePutBeforeTheyAreTried(t *testing.T) {
+	hosting := map[string]string{"Access": "AKIA", "Secret": "********", "FleetId": "eu"}
+	s := start(t, true, map[string]any{"/simulations": map[string]any{"id": ticketID},
+		"/configs/" + hostile: map[string]any{"hosting": hosting}})
 	at := s.URL + "/console/demo/config"
 	_, _, page := ask(t, http.MethodGet, at+"?edit=true&id="+url.QueryEscape(hostile), nil)
 	_, token, _ := strings.Cut(page, `name="csrf" value="`)
 	token, _, _ = strings.Cut(token, `"`)
-	for text, want := range map[string]string{
-		`{"hosting":{"Access":"","Secret":"new"}}`: "hosting.Secret: put new keys",
-		`{"hosting":{"Access":"new"}}`:             "hosting.Access: put new keys",
+	for _, x := range []struct{ id, text, want string }{
+		{hostile, `{"hosting":{"Access":"","Secret":"new"}}`, "hosting.Secret: put changed keys"},
+		{hostile, `{"hosting":{"Access":"new"}}`, "hosting.Access: put changed keys"},
+		{hostile, `{"hosting":{"Access":"AKIA","secret":""}}`, "hosting.Secret: put changed keys"},
+		{"gone", `{"hosting":{"Access":"AKIA","Secret":"********"}}`, "hosting.Access: put changed keys"},
+		{"gone", `{"hosting":{"Access":"********","Secret":"********"}}`, ""},
+		{hostile, `{"hosting":{"Access":"AKIA","Secret":"********"}}`, ""},
+		{hostile, `{"hosting":{"Access":"AKIA","Secret":null}}`, ""},
+		{hostile, `{"hosting":{"Access":"","FleetId":"eu"}}`, ""},
+		{hostile, `{}`, ""},
 	} {
-		form := url.Values{"csrf": {token}, "do": {"try"}, "id": {hostile}, "text": {text}}
+		form := url.Values{"csrf": {token}, "do": {"try"}, "id": {x.id}, "text": {x.text}}
 		status, _, body := ask(t, http.MethodPost, at, form)
-		if status != http.StatusBadRequest || !strings.Contains(body, want) {
-			t.Errorf("%s: %d %.3000s", text, status, body)
+		if x.want != "" && (status != http.StatusBadRequest || !strings.Contains(body, x.want)) ||
+			x.want == "" && status != http.StatusSeeOther {
+			t.Errorf("%s of %s: %d %.3000s", x.text, x.id, status, body)
 		}
 	}
 }

@@ -95,9 +95,13 @@ func runTry(ctx context.Context, v *view) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	type keys struct{ Access, Secret string }
+	sent := struct{ Hosting keys }{keys{client.Masked, client.Masked}} // none that is given is kept
+	_ = json.Unmarshal(text, &sent)                                    // the service says what is wrong with it
 	for _, d := range changed {
-		if d.After == difference.Hidden {
-			return "", viewerError(d.Path + ": put new keys before you try the config. What is tried does not keep them.")
+		if strings.EqualFold(d.Path, "hosting.Access") && d.After != "" && sent.Hosting.Access != client.Masked ||
+			strings.EqualFold(d.Path, "hosting.Secret") && sent.Hosting.Secret != client.Masked {
+			return "", viewerError(d.Path + ": put changed keys before you try the config. What is tried does not keep them.")
 		}
 	}
 	s, err := v.API.StartSimulation(ctx, client.StartSimulation{ID: id, Config: text})

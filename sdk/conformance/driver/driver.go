@@ -171,7 +171,7 @@ func (d *driver) begin(c command) (err error) {
 	if d.client, err = client.New(o); err != nil {
 		return err
 	}
-	can := []string{"player", "party", "server", "seats", "measure", "redirects", "acts"}
+	can := []string{"player", "party", "server", "seats", "measure", "heads", "redirects", "acts"}
 	d.emit(event{"event": "ready", "language": "Go", "can": can})
 	return nil
 }

@@ -125,6 +125,8 @@ class Driver {
     can.add(Json("server"));
     can.add(Json("seats"));
     can.add(Json("measure"));
+    can.add(Json("heads"));
+    can.add(Json("values"));
     can.add(Json("acts"));
 #ifndef DRIVER_TRANSPORT  // Unreal's follows them
     can.add(Json("redirects"));

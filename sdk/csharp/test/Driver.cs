@@ -113,7 +113,9 @@ static class Program
         can.Add(Json.Of("server"));
         can.Add(Json.Of("seats"));
         can.Add(Json.Of("measure"));
+        can.Add(Json.Of("heads"));
         can.Add(Json.Of("redirects"));
+        can.Add(Json.Of("values"));
         can.Add(Json.Of("acts"));
         server = new SeatOptions
         {

@@ -29,46 +29,7 @@ class Network:
 		var http = HTTPClient.new()
 		return http if Platform.connect_to(http, host, port, tls) == OK else null
 
-# A poll of the engine reads a header as long as some of it comes: after 100 ms a thread breaks the connection. Below TLS,
-# where only the host itself can send such a header, the engine does not let it.
-class Watch:
-	var _wanted = true
-	var _thread = null
-	var _peer = null
-	# The number of the poll that is under way; 0: none is.
-	var _polled = 0
-	var _polls = 0
-
-	func poll(http):
-		if http.get_status() == HTTPClient.STATUS_REQUESTING and http.get("connection") is StreamPeerTCP:
-			if _thread == null and Platform.has_udp():
-				_thread = Platform.start_thread(self, "_watch")
-			_peer = http.connection
-			_polls += 1
-			_polled = _polls
-		http.poll()
-		_polled = 0
-
-	func _watch(_none = null):
-		while _wanted:
-			var polled = _polled
-			OS.delay_msec(100)
-			if polled != 0 and polled == _polled:
-				_peer.disconnect_from_host()
-
-	func stop():
-		_wanted = false
-		if _thread != null:
-			_thread.wait_to_finish()
-		_thread = null
-
-	func _notification(what):
-		if what == NOTIFICATION_PREDELETE and _thread != null:
-			_wanted = false
-			_thread.wait_to_finish()
-
 var network = Network.new()
-var watch = Watch.new()
 var host = ""
 var port = 80
 var tls = false
@@ -152,7 +113,6 @@ func close():
 	for job in _jobs:
 		job.stop()
 	_jobs.clear()
-	watch.stop()
 
 # Sends a request. `done`, an object and its method, gets the answer and the problem.
 func send(request, done):

@@ -108,7 +108,7 @@ func _send():
 
 func _fly():
 	for _round in range(64): # what has come, in parts
-		_c.watch.poll(_http)
+		_http.poll()
 		match _http.get_status():
 			HTTPClient.STATUS_CONNECTED:
 				if not _sent:

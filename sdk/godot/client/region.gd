@@ -238,7 +238,7 @@ func _question(query):
 
 # The answer, an empty one if it is none, and null as long as there is none.
 func _answer():
-	_c.watch.poll(_http)
+	_http.poll()
 	match _http.get_status():
 		HTTPClient.STATUS_RESOLVING, HTTPClient.STATUS_CONNECTING, HTTPClient.STATUS_REQUESTING:
 			return null

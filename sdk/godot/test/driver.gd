@@ -77,7 +77,7 @@ func run(c):
 			client.connect("restored", self, "restored")
 			client.connect("party_entered", self, "entered")
 			client.connect("measured", self, "measured")
-			say("ready", {"language": "Godot", "can": ["player", "party", "server", "measure", "redirects"]})
+			say("ready", {"language": "Godot", "can": ["player", "party", "server", "measure", "redirects", "values"]})
 		"token":
 			client.connection.tokens.answer(c.get("token", ""), c.get("error", ""))
 		"search":

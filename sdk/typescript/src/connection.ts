@@ -1,6 +1,7 @@
-import { ProblemDetails, Request, segment } from './api.js'
+import type { ProblemDetails, Request } from './api.js'
 import { Clock, Guard, systemClock } from './clock.js'
 import { codeOf, ErrorDetails, MatchmakingError } from './errors.js'
+import { segment } from './segment.js'
 import { Tokens, TokenSource } from './token.js'
 import { printable } from './values.js'
 
@@ -27,10 +28,9 @@ export interface ConnectionOptions {
 const stall = 60_000
 const whole = 300_000
 const maxWait = 60_000
-/** How often a request is sent again, and how many bytes and values an answer may have: `{},` takes 60 bytes. */
+/** How often a request is sent again, and how many bytes an answer may have. */
 const maxTries = 5
 const maxAnswer = 8 << 20
-const maxValues = 1 << 18
 /** The clock is read so often. When it is much later than expected, the device slept. */
 const tick = 10_000
 const slept = 60_000
@@ -218,7 +218,7 @@ export class Connection {
       if (text === '') return undefined
       if (!isJSON(response)) throw notTheAPI(request)
       try {
-        return parse(text) as T
+        return JSON.parse(text) as T
       } catch {
         throw notTheAPI(request)
       }
@@ -299,12 +299,6 @@ function notTheAPI(request: Request<unknown>): MatchmakingError {
   return new MatchmakingError('unexpected', `${name(request)}: the answer is not the service's`)
 }
 
-/** The value of a text that has not too many: before each but the first there is a mark. */
-function parse(text: string) {
-  if (text.split(/[,[{]/, maxValues + 1).length > maxValues) throw new SyntaxError('it has too many values')
-  return JSON.parse(text)
-}
-
 function isJSON(response: Response): boolean {
   return /^application\/([a-z.-]+\+)?json\b/.test(response.headers.get('Content-Type') ?? '')
 }
@@ -314,7 +308,7 @@ function problem(request: Request<unknown>, response: Response, text: string, no
   const details: ErrorDetails = { status: response.status }
   let body: Partial<ProblemDetails> & { code?: string } = {}
   try {
-    if (isJSON(response)) body = parse(text) ?? {}
+    if (isJSON(response)) body = JSON.parse(text) ?? {}
   } catch {
     // Only its status is known.
   }

@@ -161,6 +161,7 @@ test('what is told of regions is of any type', patience, async () => {
   assert.deepEqual(await regions(), [])
   assert.deepEqual(await regions(), [['', 0], ['eu', 0]])
   assert.equal(api.getParty('\ud800\u{1f600}').path, 'v1/parties/%EF%BF%BD%F0%9F%98%80')
+  assert.equal(api.segment, undefined)
 })
 
 test('an answer that comes byte by byte has an end, whatever the time of day is', patience, async () => {

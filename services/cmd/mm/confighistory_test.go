@@ -52,6 +52,8 @@ queue                                "q"
 	}
 	shell.on(service, "config", "rollback", "ranked", "--to", "9").expect(1, "", `the change "9" is not kept`)
 	put(strings.Replace(duelOf50, `,"Secret":"********"`, "", 1))
+	shell.on(service, "config", "diff", "ranked").expect(0, "", "mm: nothing differs\n")
+	put(strings.Replace(duelOf50, `"Secret":"********"`, `"Secret":""`, 1))
 	shell.on(service, "config", "diff", "ranked").expect(0, "hosting.Secret  (hidden)", "")
 	shell.in = duelOf50
 	shell.on(service, "config", "diff", "ranked", "-", "--from", "5").expect(0, "", "mm: nothing differs\n")

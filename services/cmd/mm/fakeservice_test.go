@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"matchmaker.dev/pkg/client"
 	"matchmaker.dev/services/internal/edge/issuer"
 	"matchmaker.dev/services/internal/edge/openapi/openapitest"
 	"matchmaker.dev/services/internal/edge/problem"
@@ -511,12 +512,35 @@ func (s *service) putConfig(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	id := r.PathValue("id")
+	body = completed(body, s.configs[id])
 	s.configs[id], s.changes[id] = string(body), append(s.changes[id], string(body))
 	for _, warning := range s.warned {
 		w.Header().Add("X-Config-Warning", warning)
 	}
 	w.Header().Set("ETag", `"1"`)
 	_, _ = w.Write(body)
+}
+
+// completed is a config with its hosting keys as the service answers them: a secret that is not given stays with its
+// access key, an empty one goes, and another one is masked.
+func completed(body []byte, stored string) []byte {
+	var sent, kept map[string]any
+	_, _ = json.Unmarshal(body, &sent), json.Unmarshal([]byte(stored), &kept)
+	keys, is := sent["hosting"].(map[string]any)
+	was, _ := kept["hosting"].(map[string]any)
+	secret, given := keys["Secret"]
+	switch {
+	case given && secret == "":
+		delete(keys, "Secret")
+	case given && secret != client.Masked:
+		keys["Secret"] = client.Masked
+	case is && !given && was["Secret"] != nil && keys["Access"] == was["Access"]:
+		keys["Secret"] = was["Secret"]
+	default:
+		return body
+	}
+	body, _ = json.Marshal(sent)
+	return body
 }
 
 func (s *service) getConfigHistory(w http.ResponseWriter, r *http.Request) {

@@ -30,8 +30,8 @@ const (
 	masked    = `"` + client.Masked + `"`
 )
 
-// Kind is what the config after is: an Answer, as the one before; one to Put, where a secret that is no mask is a new
-// one, and none may keep the one that is stored; or a File that could be put, whose secret may be the masked one.
+// Kind is what the config after is: an Answer, as the one before; one to Put, where a secret that is no mask is new,
+// and a config without one may keep the stored one; or a File that could be put, whose secret may be the masked one.
 type Kind int
 
 // The kinds.
@@ -56,7 +56,7 @@ func Of(before, after json.RawMessage, kind Kind) ([]Value, error) {
 	maps.Copy(both, old)
 	for key, value := range both {
 		d := Value{value.path, old[key].text, now[key].text}
-		hosting := key == accessKey || key == secretKey
+		hosting := isKey(key)
 		switch {
 		case d.Before == d.After, hosting && (d.Before != "" && d.After == masked || hide(d.Before)+hide(d.After) == ""),
 			key == secretKey && d.Before == masked && (kept || kind == File && hide(d.After) != ""):
@@ -79,6 +79,11 @@ func keepsSecret(old, now map[string]configValue) bool {
 	return hosting && now[secretKey].path == "" && (access == client.Masked || access == was)
 }
 
+// isKey reports whether there is a hosting key, or may be one by mistake.
+func isKey(key string) bool {
+	return strings.HasPrefix(key, "hosting") && (strings.HasSuffix(key, ".access") || strings.HasSuffix(key, ".secret"))
+}
+
 func hide(text string) string {
 	if text != "" && text != `""` {
 		return Hidden
@@ -86,7 +91,7 @@ func hide(text string) string {
 	return ""
 }
 
-// configValue is a value that is no object or array, or an empty one, as JSON.
+// configValue is a value that is no object or array, or an empty one, or a hosting key, as JSON.
 type configValue struct{ path, text string }
 
 // valuesOf returns the values of a config by their paths. The letter case of the contract's names does not count.
@@ -113,6 +118,9 @@ func flatten(values map[string]configValue, key, path string, value any) {
 		flatten(values, key+folded, path+name, element)
 	}
 	settings := strings.HasPrefix(key, "matchmaking.config.")
+	if isKey(key) && value != nil {
+		value = fmt.Sprint(value) // an array or an object by mistake: not even its paths are shown
+	}
 	switch v := value.(type) {
 	case nil: // it means that it is not given, but for functions
 		if !settings {
@@ -127,7 +135,7 @@ func flatten(values map[string]configValue, key, path string, value any) {
 			folded := shown
 			// Names of pools, and names inside of settings, differ by case.
 			if key != "pools" && key != "matchmaking.config" && !settings {
-				folded = strings.ToLower(shown)
+				folded = strings.ToLower(strings.ToUpper(shown)) // "ſ" is an s, as EqualFold has it
 			}
 			below(shown, folded, element)
 		}

@@ -36,6 +36,12 @@ func TestOf(t *testing.T) {
 		{"a new secret", keys(masked), keys(other), put, "hosting.Secret: (hidden) > (hidden)"},
 		{"a file has one", keys(masked), keys(other), file, ""},
 		{"the first secret", keys(""), keys(other), file, "hosting.secret: > (hidden)"},
+		{"secrets in an array", keys(masked), keys(`,"Secret":["s3"]`), put, "hosting.Secret: (hidden) > (hidden)"},
+		{"a secret in an object", keys(""), keys(`,"Secret":{"s3":{"s4":5}}`), put, "hosting.Secret: > (hidden)"},
+		{"keys of an array", keys(""), `{"hosting":[{"Access":5,"Secret":true}]}`, file, `hosting.Access: (hidden) >; ` +
+			`hosting.FleetId: "eu" >; hosting[0].Access: > (hidden); hosting[0].Secret: > (hidden)`},
+		{"a long s", keys(masked), `{"hoſting":{"acceſs":"you","ſecret":"s3","FleetId":"eu"}}`, put,
+			"hosting.Access: (hidden) > (hidden); hosting.Secret: (hidden) > (hidden)"},
 		{"null is not given", `{}`, `{"queue":null,"hosting":{"Secret":null}}`, put, ""},
 		{"null of settings", `{"matchmaking":{"config":{}}}`, `{"matchmaking":{"config":{"mode":null}}}`, put,
 			"matchmaking.config: {} >; matchmaking.config.mode: > null"},
