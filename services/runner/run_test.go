@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -274,12 +275,17 @@ func TestRunsAnswerWhatTheySaw(t *testing.T) {
 	w.put(project, "guest", w.guest)
 	w.put(project, "beside", w.guest)
 	var armed atomic.Bool
-	holds, goes := make(chan bool), make(chan bool)
+	holds, goes := make(chan bool, 1), make(chan bool)
+	release := sync.OnceFunc(func() { close(goes) })
+	defer release()
 	w.startRunner("runner-1", quickSettings(), func(o *runner.Options) {
-		o.Engine = holdingEngine{o.Engine, func() {
+		o.Engine = holdingEngine{o.Engine, func(ctx context.Context) {
 			if armed.CompareAndSwap(true, false) {
 				holds <- true
-				<-goes
+				select {
+				case <-goes:
+				case <-ctx.Done():
+				}
 			}
 		}}
 	})
@@ -291,10 +297,14 @@ func TestRunsAnswerWhatTheySaw(t *testing.T) {
 	armed.Store(true)
 	held := w.startRun(&pb.RunRequest{Project: project, Function: "guest", Position: before, Budget: 60_000,
 		Settings: []byte(`{"do":"pair"}`)})
-	<-holds
+	select {
+	case <-holds:
+	case <-time.After(patience):
+		t.Fatal("the run does not begin")
+	}
 	w.ticket(3, nil)
 	w.invokeOK("beside", "pair", 1) // the runner has read the third ticket then
-	goes <- true
+	release()
 	a := w.awaitAnswer(held)
 	if saw := a.stats.GetTickets(); saw != 2 || a.position < before || a.position >= w.position() {
 		t.Errorf("a run that saw %d tickets answers position %d: two came until %d, the third until %d", saw, a.position,
@@ -308,12 +318,12 @@ func TestRunsAnswerWhatTheySaw(t *testing.T) {
 // holdingEngine calls a function before each run, when the run's tickets are known.
 type holdingEngine struct {
 	runner.Engine
-	hold func()
+	hold func(context.Context)
 }
 
 type holdingInstance struct {
 	runner.Instance
-	hold func()
+	hold func(context.Context)
 }
 
 func (e holdingEngine) Start(
@@ -326,6 +336,6 @@ func (e holdingEngine) Start(
 func (i holdingInstance) Run(
 	ctx context.Context, request []byte, budget time.Duration,
 ) ([]byte, sandbox.Stats, error) {
-	i.hold()
+	i.hold(ctx)
 	return i.Instance.Run(ctx, request, budget)
 }

@@ -32,8 +32,10 @@ func (r *round) create(ctx context.Context, i *installation) (err error) {
 			if err := pause(ctx, r.Settle/2); err != nil {
 				return err
 			}
-			if fresh[which], err = c.create(ctx, which, n, p.name, p.tokens, 0); err != nil {
-				return err
+			if which > 0 { // the first reads no token
+				if fresh[which], err = c.create(ctx, which, n, p.name, p.tokens, 0); err != nil {
+					return err
+				}
 			}
 			if created[which], err = c.create(ctx, which, n, p.name, p.tokens, r.Volley); err != nil {
 				return err

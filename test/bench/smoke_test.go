@@ -141,8 +141,8 @@ func TestShapesAreMeasured(t *testing.T) {
 }
 
 // mostCounts is what a ticket takes at most. Each has its poke, and wakes the config of its queue alone. A pair has one
-// message with its results, and one for an allocator, which is seen twice and confirmed once. The others have room for what comes each
-// second on a machine that is slow.
+// message with its results, and one for an allocator, which is seen twice and confirmed once. The others have room for
+// what comes each second on a machine that is slow.
 var mostCounts = map[string]float64{
 	"4 pairs/s, no server: messages: mm.poke a ticket":           1,
 	"4 pairs/s, no server: messages: mm.assigned a ticket":       0.5,

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"sync"
 	"time"
 )
@@ -11,7 +12,7 @@ import (
 type volley struct {
 	address     string
 	connections int
-	over        time.Duration // 0 for once
+	over        time.Duration // 0 for once, with the dials
 	requests    [][]byte
 }
 
@@ -44,7 +45,11 @@ func (v *volley) run(ctx context.Context) (*result, error) {
 		r.answers += part.answers
 	}
 	r.rate = float64(len(r.times)) / cmp.Or(v.over, time.Since(from)).Seconds()
-	return r, first(errs)
+	err := first(errs)
+	if err == nil && v.over == 0 && len(r.times) < len(v.requests) {
+		err = fmt.Errorf("%d of %d requests were answered in %v", len(r.times), len(v.requests), longest)
+	}
+	return r, err
 }
 
 // longest is how long requests are sent that are sent once.

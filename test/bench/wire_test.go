@@ -112,6 +112,10 @@ func TestVolleyMeasuresTheBareHandler(t *testing.T) {
 		t.Errorf("got %d answers, %d of them measured, %v a second: want some before and some after the warm-up", r.answers,
 			len(r.times), r.rate)
 	}
+	v.over = 0
+	if r, err = v.run(t.Context()); err != nil || r.answers != len(v.requests) || len(r.times) != r.answers {
+		t.Errorf("got %+v, %v for requests that are sent once", r, err)
+	}
 	v.requests = [][]byte{post(host, "/elsewhere", "a", "", "{}")}
 	if _, err := v.run(t.Context()); err == nil || !strings.Contains(err.Error(), "404") {
 		t.Errorf("got %v for requests that are not answered 201, want an error with the status", err)

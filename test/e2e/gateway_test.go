@@ -519,7 +519,7 @@ func gatewayRestarted(t *testing.T, p *project) {
 	p.upload(t, "duel", p.s.made.duel)
 	p.ranked(t, "ranked", 0)
 	ada := p.ticket(t, "ada", attributes{"skill": 1200})
-	held := ada.holdGet(t)
+	held, _ := ada.holdGet(t)
 	before := p.s.replica("gateway")
 	stopped := make(chan error, 1)
 	go func() { stopped <- before.Stop(patience) }()

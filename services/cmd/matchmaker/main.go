@@ -33,7 +33,6 @@ func main() {
 	if len(os.Args) == 2 && os.Args[1] == sandbox.Command {
 		os.Exit(sandbox.Main())
 	}
-	slackenTimers()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal kills at once

@@ -35,7 +35,6 @@ func TestMain(m *testing.M) {
 	case len(os.Args) == 2 && os.Args[1] == sandbox.Command:
 		os.Exit(sandbox.Main())
 	case len(os.Args) > 1 && os.Args[1] == asProcess:
-		slackenTimers() // with all arguments
 		os.Args = slices.Delete(os.Args, 1, 2)
 		main()
 	}

@@ -11,29 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 
 	"matchmaker.dev/services/internal/platform/app"
-	"matchmaker.dev/services/internal/sandbox"
 )
 
 // lookAfter is how much processor time, without the system's, passes between two looks: an idle process does not look.
 const lookAfter = 20 * time.Millisecond
-
-// timerSlack is how late the kernel may wake a thread that sleeps. A thread of Go's runtime sleeps for 20 µs again and
-// again when the process does something: with Linux's 50 µs it makes three of four context switches. slackened is set
-// in the environment of a process that has it.
-const timerSlack, slackened = time.Millisecond, "MM_SLACKENED"
-
-// slackenTimers executes the program once more, with timerSlack. A thread gets its slack from the thread that starts
-// it, and the runtime's starts before main; all others get the usual slack again.
-func slackenTimers() {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	set := func(slack time.Duration) error { return unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(slack), 0, 0, 0) }
-	if program, err := os.Executable(); err == nil && os.Getenv(slackened) == "" && set(timerSlack) == nil {
-		_ = syscall.Exec(program, os.Args, append(os.Environ(), slackened+"=1")) //nolint:gosec // this very process
-	}
-	_ = set(50 * time.Microsecond)
-	sandbox.StartThreads(8, func() { _ = set(50 * time.Microsecond) })
-}
 
 // useProcessors gives the process as many processors as it needs, unless the environment says how many with GOMAXPROCS.
 func useProcessors() app.Part {

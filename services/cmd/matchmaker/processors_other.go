@@ -4,7 +4,5 @@ package main
 
 import "matchmaker.dev/services/internal/platform/app"
 
-func slackenTimers() {}
-
 // useProcessors leaves the processors to Go's runtime.
 func useProcessors() app.Part { return app.Part{Name: "processors"} }

@@ -25,7 +25,7 @@ func (c *child) attack(attack string) error {
 	if err := limitResources(c.settings); err != nil {
 		return err
 	}
-	StartThreads(spareThreads, func() {})
+	startThreads(spareThreads)
 	if err := loadingFilter(); err != nil {
 		return err
 	}

@@ -35,8 +35,8 @@ type walls struct {
 }
 
 func allWalls() walls {
-	return walls{closeInherited: closeInherited, limitResources: limitResources,
-		startThreads: func(n int) { StartThreads(n, func() {}) }, filterLoading: loadingFilter, filterRunning: runningFilter}
+	return walls{closeInherited: closeInherited, limitResources: limitResources, startThreads: startThreads,
+		filterLoading: loadingFilter, filterRunning: runningFilter}
 }
 
 func runChild(w walls) int {

@@ -35,7 +35,7 @@ func TestFiltersAllowWhatTheRuntimeNeeds(t *testing.T) {
 }
 
 func filtered(dir string) error {
-	StartThreads(runtime.GOMAXPROCS(0)+2*spareThreads, func() {})
+	startThreads(runtime.GOMAXPROCS(0) + 2*spareThreads)
 	if err := loadingFilter(); err != nil {
 		return err
 	}

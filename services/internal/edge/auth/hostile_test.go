@@ -84,7 +84,7 @@ func TestHostileTokens(t *testing.T) {
 		otherAud  = "the token is for another audience"
 		untrusted = "the token's issuer is not trusted"
 		noClaims  = "the token has no claims"
-		noNumber  = "the token's times are no numbers"
+		noTime    = "the token's times are no seconds since 1970"
 		twice     = "the token has the same claim twice"
 		tooDeep   = "the token's claims lie too deep in each other"
 	)
@@ -151,12 +151,16 @@ func TestHostileTokens(t *testing.T) {
 			claims(c, nil)), "the token has critical extensions, and none is understood"},
 		"expired":                         {with(map[string]any{"exp": at - 31}), expired},
 		"exp missing":                     {with(map[string]any{"exp": nil}), noExpiry},
-		"exp null":                        {raw(header, `{"iss":"https://id.example","exp":null}`), noNumber},
-		"exp a word":                      {with(map[string]any{"exp": "never"}), noNumber},
-		"exp a text":                      {with(map[string]any{"exp": strconv.FormatInt(at+60, 10)}), noNumber},
-		"exp a list":                      {with(map[string]any{"exp": []int64{at + 60}}), noNumber},
-		"nbf a text":                      {with(map[string]any{"nbf": strconv.FormatInt(at, 10)}), noNumber},
-		"iat a text":                      {with(map[string]any{"iat": time.Unix(at, 0).Format(time.RFC3339)}), noNumber},
+		"exp null":                        {raw(header, `{"iss":"https://id.example","exp":null}`), noTime},
+		"exp a word":                      {with(map[string]any{"exp": "never"}), noTime},
+		"exp a text":                      {with(map[string]any{"exp": strconv.FormatInt(at+60, 10)}), noTime},
+		"exp a list":                      {with(map[string]any{"exp": []int64{at + 60}}), noTime},
+		"exp beyond any number":           {with(map[string]any{"exp": json.Number("1e400")}), noTime},
+		"exp that a float64 rounds":       {with(map[string]any{"exp": int64(1<<53 + 1)}), noTime},
+		"exp minus nothing":               {with(map[string]any{"exp": json.Number("-0")}), expired},
+		"exp half a second ago":           {with(map[string]any{"exp": float64(at) - 30.5}), expired},
+		"nbf a text":                      {with(map[string]any{"nbf": strconv.FormatInt(at, 10)}), noTime},
+		"iat a text":                      {with(map[string]any{"iat": time.Unix(at, 0).Format(time.RFC3339)}), noTime},
 		"a claim twice":                   {raw(header, claimsText+`,"sub":"player-2"}`), twice},
 		"a claim twice, one escaped":      {raw(header, claimsText+`,"s\u0075b":"player-2"}`), twice},
 		"a claim twice, inside":           {raw(header, claimsText+`,"org":{"role":"a","x":[{"y":1,"y":2}]}}`), twice},
@@ -168,6 +172,9 @@ func TestHostileTokens(t *testing.T) {
 		"audience missing":                {with(map[string]any{"aud": nil}), otherAud},
 		"audience another":                {with(map[string]any{"aud": "shop"}), otherAud},
 		"audience by prefix":              {with(map[string]any{"aud": "matchmaker2"}), otherAud},
+		"audience a number":               {with(map[string]any{"aud": 7}), otherAud},
+		"audience an object":              {with(map[string]any{"aud": map[string]any{"matchmaker": 1}}), otherAud},
+		"audience that lists no text":     {with(map[string]any{"aud": []any{7, nil, []string{"matchmaker"}}}), otherAud},
 		"issuer missing":                  {with(map[string]any{"iss": nil}), untrusted},
 		"issuer another":                  {with(map[string]any{"iss": "https://evil.example"}), untrusted},
 		"issuer with a slash":             {with(map[string]any{"iss": "https://id.example/"}), untrusted},
@@ -202,8 +209,11 @@ func TestClockSkew(t *testing.T) {
 	v := newVerifier(t, c, settings(p.url))
 	at := c.now().Unix()
 	for name, over := range map[string]map[string]any{
-		"just expired":      {"exp": at - 29},
-		"issuer runs ahead": {"nbf": at + 29, "iat": at + 29},
+		"just expired":         {"exp": at - 29},
+		"issuer runs ahead":    {"nbf": at + 29, "iat": at + 29},
+		"far, by its exponent": {"exp": json.Number("1e10")},
+		"the largest":          {"exp": int64(1<<53 - 1)},
+		"fractions":            {"exp": float64(at) - 28.5, "nbf": float64(at) + 29.5, "iat": float64(at) + 0.5},
 	} {
 		token := sign(t, jwa.EdDSA(), p.keys["ed"], map[string]any{"kid": "ed"}, claims(c, over))
 		if _, err := v.Verify(t.Context(), token); err != nil {

@@ -134,8 +134,8 @@ func (v *Verifier) checkTimes(claims map[string]any) (expires time.Time, err err
 		if value, there := claims[name]; there {
 			number, _ := value.(json.Number)
 			seconds, err := number.Float64()
-			if err != nil || math.Abs(seconds) > 1<<53 { // beyond, a float64 is not exact
-				return expires, refuse("the token's times are no numbers")
+			if err != nil || math.Abs(seconds) >= 1<<53 { // from there on a float64 is not exact
+				return expires, refuse("the token's times are no seconds since 1970")
 			}
 			times[i] = time.Unix(int64(seconds), 0)
 		}
