@@ -24,10 +24,14 @@ const (
 	maxRequeue = 4 * time.Second
 )
 
+// young is how long a match is not read whose content came with its first message: it has hardly ended.
+const young = 2 * time.Second
+
 // match takes a match through its allocation. An error means that the queue must deliver it again.
 func (s *service) match(ctx context.Context, w *pb.MatchWork, attempt int) error {
 	project, m, err := w.GetProject(), new(pb.Match), error(nil)
-	if len(w.GetBodies()) == 0 || proto.Unmarshal(w.GetBodies()[0], m) != nil || m.GetId() != w.GetMatch() {
+	if attempt > 1 || len(w.GetBodies()) == 0 || proto.Unmarshal(w.GetBodies()[0], m) != nil ||
+		m.GetId() != w.GetMatch() || s.Store.Now().Sub(time.UnixMilli(m.GetCreated())).Abs() > young {
 		m, err = s.Store.Match(ctx, project, w.GetMatch())
 	}
 	if problem.KindOf(err) == problem.NotFound {

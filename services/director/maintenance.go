@@ -86,14 +86,16 @@ func (m *maintenance) watched() time.Duration {
 	return min(now.Sub(m.watching), m.listeners.listening(now))
 }
 
+// The next look is full. Only a full one finds more to trim, or a quiet project.
 func (m *maintenance) lookNow()               { m.next, m.full = time.Time{}, time.Time{} }
-func (m *maintenance) lookSoon(now time.Time) { m.next = now.Add(lookAgain) }
+func (m *maintenance) lookSoon(now time.Time) { m.next, m.full = now.Add(lookAgain), time.Time{} }
 
 // look looks if it is time, and reports whether it did. What it releases is in the inbox afterwards.
 func (m *maintenance) look(ctx context.Context, now time.Time) (found findings, ok bool) {
 	if now.Before(m.next) {
 		return found, false
 	}
+	m.outbox.clear(ctx)
 	var err error
 	found.full = !now.Before(m.full)
 	found.DueWork, err = m.Store.DueWork(ctx, m.project, state.Ages{

@@ -37,7 +37,7 @@ const matchBytes, carriedMatch = 256 << 20, 1 << 10
 // earlier (--claim), and so do the tickets of a match that is taken out while it waits for an allocator.
 const matchAge = time.Hour
 
-// MatchGroup is how many matches a message has at most. An allocator fetches enough messages for all of its slots. A
+// MatchGroup is how many matches a message should have at most. An allocator fetches enough messages for all of its slots. A
 // message costs about as much as the rest of an allocation that hosting answers at once.
 const MatchGroup = 32
 
@@ -60,55 +60,47 @@ const (
 	pullHeartbeat = time.Second
 )
 
-// SendMatches puts matches into the work queue, with their content if that is small. It does not wait until they are
-// stored: nearly always an allocator has begun them before. The others are in the outbox.
-func (b *Bus) SendMatches(ctx context.Context, project string, all []*pb.Match) error {
-	if !b.conn.IsConnected() {
-		return unavailable(nats.ErrDisconnected)
-	}
+// SendMatches is EnqueueMatches of matches that come with their content: if it is small, and has no hosting keys, which
+// are nowhere but in Redis.
+func (b *Bus) SendMatches(ctx context.Context, project string, all []*pb.Match) (sent []string, err error) {
+	var works []*pb.MatchWork
 	for group := range slices.Chunk(all, MatchGroup) {
-		w := new(pb.MatchWork)
-		ids := make([]string, len(group))
+		w := &pb.MatchWork{Project: project, Match: group[0].GetId()}
 		for i, m := range group {
 			body, err := proto.Marshal(m)
-			if err != nil || len(body) > carriedMatch {
+			if err != nil || len(body) > carriedMatch || len(m.GetHosting().GetKeys()) > 0 {
 				body = nil
 			}
-			ids[i], w.Bodies = m.GetId(), append(w.Bodies, body)
+			if w.Bodies = append(w.Bodies, body); i > 0 {
+				w.More = append(w.More, m.GetId())
+			}
 		}
-		msg, err := b.matchMessage(ctx, project, ids, w)
-		if err == nil {
-			err = b.conn.PublishMsg(msg)
-		}
-		if err != nil {
-			return unavailable(err)
-		}
+		works = append(works, w)
 	}
-	return nil
-}
-
-// matchMessage is the message about a group of matches. A group has one name, so that the queue stores it once.
-func (b *Bus) matchMessage(ctx context.Context, project string, ids []string, w *pb.MatchWork) (*nats.Msg, error) {
-	w.Project, w.Match, w.More = project, ids[0], ids[1:]
-	msg, err := b.message(ctx, matches+token(project), w)
-	if err == nil {
-		msg.Header.Set(jetstream.MsgIDHeader, nameOf(project, ids))
-	}
-	return msg, err
+	return b.enqueue(ctx, works)
 }
 
 // EnqueueMatches puts groups of matches into the work queue, each group as one message, and returns the matches that it
 // has stored. A group that is sent twice within two minutes is stored once. Nothing is sent while there is no server.
 func (b *Bus) EnqueueMatches(ctx context.Context, project string, groups ...[]string) (sent []string, err error) {
+	works := make([]*pb.MatchWork, len(groups))
+	for i, group := range groups {
+		works[i] = &pb.MatchWork{Project: project, Match: group[0], More: group[1:]}
+	}
+	return b.enqueue(ctx, works)
+}
+
+func (b *Bus) enqueue(ctx context.Context, works []*pb.MatchWork) (sent []string, err error) {
 	if !b.conn.IsConnected() {
 		return nil, unavailable(nats.ErrDisconnected)
 	}
-	futures := make([]jetstream.PubAckFuture, 0, len(groups))
-	for _, group := range groups {
-		msg, err := b.matchMessage(ctx, project, group, new(pb.MatchWork))
+	futures := make([]jetstream.PubAckFuture, 0, len(works))
+	for _, w := range works {
+		msg, err := b.message(ctx, matches+token(w.GetProject()), w)
 		if err != nil {
 			return nil, err
 		}
+		msg.Header.Set(jetstream.MsgIDHeader, nameOf(w.GetProject(), matchesOf(w)))
 		future, err := b.js.PublishMsgAsync(msg)
 		if err != nil {
 			break // the outbox has the rest
@@ -119,7 +111,7 @@ func (b *Bus) EnqueueMatches(ctx context.Context, project string, groups ...[]st
 	for i, future := range futures {
 		select {
 		case <-future.Ok():
-			sent = append(sent, groups[i]...)
+			sent = append(sent, matchesOf(works[i])...)
 		case err := <-future.Err():
 			b.restoreMissing(err)
 			failed = errors.Join(failed, err)
@@ -129,6 +121,8 @@ func (b *Bus) EnqueueMatches(ctx context.Context, project string, groups ...[]st
 	}
 	return sent, unavailable(failed)
 }
+
+func matchesOf(w *pb.MatchWork) []string { return append([]string{w.GetMatch()}, w.GetMore()...) }
 
 // nameOf is one name of a group of matches.
 func nameOf(project string, group []string) string {
@@ -235,7 +229,7 @@ func (c *consumption) take(ctx context.Context, msg jetstream.Msg) {
 	ctx = c.extract(ctx, headers(msg.Headers()))
 	var again atomic.Int64 // after which time the message is to come again; 0 when all is done
 	var working sync.WaitGroup
-	all := append([]string{w.GetMatch()}, w.GetMore()...)
+	all := matchesOf(w)
 	for i, match := range all {
 		n := len(w.GetBodies())
 		one := &pb.MatchWork{Project: w.GetProject(), Match: match, Bodies: w.GetBodies()[min(i, n):min(i+1, n)]}

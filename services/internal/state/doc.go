@@ -64,7 +64,7 @@
 //	claims     zset    claimed and allocating matches by deadline
 //	joins      zset    matches that go to a running game by the deadline of its approval; +inf while its server is being
 //	                   allocated, SERVED when it has its connection, CLOSED when the game is not what it was
-//	outbox     zset    matches that no allocator has begun, and may not be in the work queue, by the time of the claim
+//	outbox     zset    matches that may not be in the work queue yet, by the time of the claim
 //	ended      zset    ended matches by the time when they are deleted
 //	hosting_windows
 //	           hash    of each target of hosting, before its name: w: [WINDOW] how many of its matches may be open, in
