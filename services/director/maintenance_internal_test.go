@@ -1,8 +1,10 @@
 package director
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
+	"math"
 	"slices"
 	"sync"
 	"testing"
@@ -10,6 +12,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director/observe"
+	"matchmaker.dev/services/internal/match/schedule"
 	"matchmaker.dev/services/internal/observe/telemetry"
 	"matchmaker.dev/services/internal/platform/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/platform/settings"
@@ -134,4 +137,33 @@ func TestEveryFourthLookIsFull(t *testing.T) {
 	if !look().full {
 		t.Error("a look at once is not full")
 	}
+}
+
+// After a claim whose answer was lost Redis may get it later: that one look found no match does not say that there is
+// room.
+func TestClaimThatMayComeLaterCounts(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	m := maintained(t, &now)
+	l := &leader{scope: m.scope, maintenance: m, segments: map[string][]*segment{}, budget: schedule.NewBudget(1),
+		runners: newRunners()}
+	l.settler = &settler{scope: m.scope, reporter: newReporter(m.scope), claimed: math.MaxInt32}
+	must(t, m.Store.Creator(nil).Create(t.Context(), "demo", &pb.Ticket{Id: "waits", Owner: "a"})) // it is no quiet project
+	looks := func(want ...int) {
+		t.Helper()
+		for n, most := range want {
+			if l.maintain(t.Context(), now); l.settler.claimed != most {
+				t.Errorf("after look %d there may be %d matches, want %d", n, l.settler.claimed, most)
+			}
+			now = now.Add(m.Timing.Look)
+		}
+	}
+	looks(0)
+	lost, cancel := context.WithCancel(t.Context())
+	cancel()
+	p := &proposal{Proposal: new(pb.Proposal), Tickets: []string{"waits"}}
+	p.Origin.segment = l.newSegments(t.Context(), &pb.Config{Id: "c"}, nil, nil)[0]
+	if _, _, err := l.settler.claimAll(lost, []*proposal{p}); err == nil {
+		t.Fatal("the claim was answered")
+	}
+	looks(math.MaxInt32, 0, 0)
 }
