@@ -38,8 +38,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// However much of the feed is to be trimmed, each look goes on with it, and the next one follows at once. A project that
-// was quiet, and is so a moment after something happened, is quiet again at the next look.
+// However much of the feed is to be trimmed, each look goes on with it, and the next one follows at once. A project
+// that was quiet, and is so a moment after something happened, is quiet again at the next look.
 func TestFeedIsTrimmedWithoutAPause(t *testing.T) {
 	ctx, now := t.Context(), time.Unix(1_700_000_000, 0)
 	m := maintained(t, &now)
@@ -147,7 +147,8 @@ func TestClaimThatMayComeLaterCounts(t *testing.T) {
 	l := &leader{scope: m.scope, maintenance: m, segments: map[string][]*segment{}, budget: schedule.NewBudget(1),
 		runners: newRunners()}
 	l.settler = &settler{scope: m.scope, reporter: newReporter(m.scope), claimed: math.MaxInt32}
-	must(t, m.Store.Creator(nil).Create(t.Context(), "demo", &pb.Ticket{Id: "waits", Owner: "a"})) // it is no quiet project
+	// A quiet project is looked at seldom.
+	must(t, m.Store.Creator(nil).Create(t.Context(), "demo", &pb.Ticket{Id: "waits", Owner: "a"}))
 	looks := func(want ...int) {
 		t.Helper()
 		for n, most := range want {

@@ -13,8 +13,8 @@ import (
 	"matchmaker.dev/services/internal/bus"
 )
 
-// ackWait is how long a match stays with an allocator that does not live, and window for how long a group of matches that
-// is sent twice is stored once.
+// ackWait is how long a match stays with an allocator that does not live, and window for how long a group of matches
+// that is sent twice is stored once.
 const (
 	ackWait = 3 * time.Second
 	window  = 2 * time.Minute

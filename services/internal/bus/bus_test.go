@@ -331,7 +331,7 @@ func worksUntilDone(t *testing.T, groups [][]string) {
 	}
 }
 
-// Claimed matches come with their content if it is small and has no keys. The queue has a match once that is sent again.
+// Claimed matches come with their content if it is small and has no keys. A match that is sent again comes once.
 func TestMatchesComeWithTheirContent(t *testing.T) {
 	b := connect(t, server(t))
 	came := make(chan *pb.MatchWork, 10)

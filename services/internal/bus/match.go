@@ -37,8 +37,8 @@ const matchBytes, carriedMatch = 256 << 20, 1 << 10
 // earlier (--claim), and so do the tickets of a match that is taken out while it waits for an allocator.
 const matchAge = time.Hour
 
-// MatchGroup is how many matches a message should have at most. An allocator fetches enough messages for all of its slots. A
-// message costs about as much as the rest of an allocation that hosting answers at once.
+// MatchGroup is how many matches a message should have at most. An allocator fetches enough messages for all of its
+// slots. A message costs about as much as the rest of an allocation that hosting answers at once.
 const MatchGroup = 32
 
 // maxFetch is how many messages an allocator fetches at once: waiting messages send no sign of life.

@@ -14,8 +14,9 @@ import (
 
 // Ages are the times after which work is due.
 type Ages struct {
-	// A match is overdue when it was claimed for longer than Outbox and is not known to be in the work queue. A ticket is abandoned
-	// when it waits for longer than Waiting, a backfill ticket when its server has not called for longer than Silence.
+	// A match is overdue when it was claimed for longer than Outbox and is not known to be in the work queue. A ticket is
+	// abandoned when it waits for longer than Waiting, a backfill ticket when its server has not called for longer than
+	// Silence.
 	Outbox, Waiting, Silence time.Duration
 	// The tickets of a queue that no config has served for longer than Unserved may wait in vain.
 	Unserved time.Duration
