@@ -254,7 +254,7 @@ func TestMatchIsNotReadBack(t *testing.T) {
 		m := proto.CloneOf(w.claim(id, "t-"+id))
 		m.Created, m.Proposal.MatchProperties = w.store.Now().UnixMilli(), []byte(sent)
 		test.change(m)
-		if all, err := w.bus.SendMatches(t.Context(), project, []*pb.Match{m}); err != nil || len(all) != 1 {
+		if all, err := w.bus.EnqueueMatches(t.Context(), project, map[string]*pb.Match{id: m}, []string{id}); err != nil || len(all) != 1 {
 			t.Fatal(all, err)
 		}
 		if got := <-asked; got != id+test.want {
@@ -272,7 +272,7 @@ func (w *world) send(matches ...string) {
 func (w *world) sendIn(project string, matches ...string) {
 	w.t.Helper()
 	groups := slices.Collect(slices.Chunk(matches, bus.MatchGroup))
-	if _, err := w.bus.EnqueueMatches(w.t.Context(), project, groups...); err != nil {
+	if _, err := w.bus.EnqueueMatches(w.t.Context(), project, nil, groups...); err != nil {
 		w.t.Fatal(err)
 	}
 }

@@ -18,14 +18,13 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// A match that the limiter does not admit waits in the queue for about minRequeue at least and maxRequeue at most.
+// A match that the limiter does not admit waits in the queue for about minRequeue at least and maxRequeue at most. One
+// that came with its content is not read at first while it is young: it has hardly ended.
 const (
 	minRequeue = 250 * time.Millisecond
 	maxRequeue = 4 * time.Second
+	young      = 2 * time.Second
 )
-
-// young is how long a match is not read whose content came with its first message: it has hardly ended.
-const young = 2 * time.Second
 
 // match takes a match through its allocation. An error means that the queue must deliver it again.
 func (s *service) match(ctx context.Context, w *pb.MatchWork, attempt int) error {

@@ -34,7 +34,7 @@ type maintenance struct {
 	outbox    *outbox
 	listeners *listeners
 
-	// next is when to look next, and full when a look is full.
+	// next is when to look next, and full when a look is full: only then it finds more to trim, or a quiet project.
 	next, full time.Time
 	// looked is the beginning of the last look that the state store answered, and watching the time since which none
 	// failed, or was late by longestGap.
@@ -86,7 +86,6 @@ func (m *maintenance) watched() time.Duration {
 	return min(now.Sub(m.watching), m.listeners.listening(now))
 }
 
-// The next look is full. Only a full one finds more to trim, or a quiet project.
 func (m *maintenance) lookNow()               { m.next, m.full = time.Time{}, time.Time{} }
 func (m *maintenance) lookSoon(now time.Time) { m.next, m.full = now.Add(lookAgain), time.Time{} }
 

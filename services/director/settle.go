@@ -27,8 +27,7 @@ type settler struct {
 	matched    matched
 	// crossing is how many tickets waited in several queues, as the last run saw them.
 	crossing int64
-	// claimed is how many matches were claimed since there were none, at the most. unsure: since the last look a claim
-	// failed that Redis may still get.
+	// claimed is how many matches were claimed since there were none, at the most; unsure if one may come later.
 	claimed int
 	unsure  bool
 	// refused is when claims were last refused, by reason.

@@ -45,47 +45,18 @@ type item struct {
 	with *process
 }
 
-// SendMatches puts matches with their content into the queue.
-func (p port) SendMatches(ctx context.Context, project string, all []*pb.Match) ([]string, error) {
-	var works []*pb.MatchWork
-	for group := range slices.Chunk(all, bus.MatchGroup) {
-		w := &pb.MatchWork{Project: project}
-		for _, m := range group {
-			body, err := proto.Marshal(m)
-			if err != nil {
-				return nil, err
-			}
-			w.More, w.Bodies = append(w.More, m.GetId()), append(w.Bodies, body)
-		}
-		works = append(works, w)
-	}
-	return p.enqueue(ctx, works)
-}
-
 // EnqueueMatches puts matches into the queue.
-func (p port) EnqueueMatches(ctx context.Context, project string, groups ...[]string) ([]string, error) {
-	var works []*pb.MatchWork
-	for _, group := range groups {
-		works = append(works, &pb.MatchWork{Project: project, More: group, Bodies: make([][]byte, len(group))})
-	}
-	return p.enqueue(ctx, works)
-}
-
-// enqueue puts groups of matches into the queue, which are all in More.
-func (p port) enqueue(ctx context.Context, works []*pb.MatchWork) (ids []string, err error) {
-	if len(works) == 0 {
-		return nil, nil
-	}
-	for _, w := range works {
-		ids = append(ids, w.GetMore()...)
-	}
-	label := "enqueue " + works[0].GetProject()
+func (p port) EnqueueMatches(
+	ctx context.Context, project string, contents map[string]*pb.Match, groups ...[]string,
+) (sent []string, err error) {
+	ids := slices.Concat(groups...)
+	label := "enqueue " + project
 	for _, id := range ids[:min(3, len(ids))] {
 		label += " " + id
 	}
 	err = p.gate.call(ctx, p.process, label, append(calls, repeat), func() error {
-		for _, w := range works {
-			p.queue.put(w)
+		for _, group := range groups {
+			p.queue.put(project, contents, group)
 		}
 		return nil
 	})
@@ -96,16 +67,20 @@ func (p port) enqueue(ctx context.Context, works []*pb.MatchWork) (ids []string,
 }
 
 // put stores a group of matches, which have one name.
-func (q *queue) put(w *pb.MatchWork) {
+func (q *queue) put(project string, contents map[string]*pb.Match, group []string) {
 	q.hub.mu.Lock()
 	defer q.hub.mu.Unlock()
-	name := w.GetProject() + "/" + strings.Join(w.GetMore(), " ")
+	name := project + "/" + strings.Join(group, " ")
 	if at, is := q.sent[name]; is && time.Since(at) < window {
 		return
 	}
 	q.sent[name] = time.Now()
-	for i, match := range w.GetMore() {
-		q.offer(&item{project: w.GetProject(), match: match, bodies: w.GetBodies()[i : i+1]}, 0)
+	for _, id := range group {
+		body, err := proto.Marshal(contents[id])
+		if err != nil {
+			panic(err)
+		}
+		q.offer(&item{project: project, match: id, bodies: [][]byte{body}}, 0)
 	}
 }
 

@@ -310,7 +310,7 @@ func worksUntilDone(t *testing.T, groups [][]string) {
 		}
 	})
 	for _, group := range slices.Concat(groups, groups) {
-		sent, err := b.EnqueueMatches(t.Context(), "demo", group)
+		sent, err := b.EnqueueMatches(t.Context(), "demo", nil, group)
 		if err != nil || !slices.Equal(sent, group) {
 			t.Fatal(sent, err)
 		}
@@ -347,7 +347,11 @@ func TestMatchesComeWithTheirContent(t *testing.T) {
 	keys := &pb.Match{Id: "keys", Hosting: &pb.Hosting{Fleet: "f", Keys: []byte("sealed")}}
 	sends := func(all ...*pb.Match) {
 		t.Helper()
-		sent, err := b.SendMatches(t.Context(), "demo", all)
+		contents, ids := map[string]*pb.Match{}, make([]string, len(all))
+		for i, m := range all {
+			contents[m.GetId()], ids[i] = m, m.GetId()
+		}
+		sent, err := b.EnqueueMatches(t.Context(), "demo", contents, ids)
 		if err != nil || len(sent) != len(all) {
 			t.Fatal(sent, err)
 		}
@@ -364,7 +368,7 @@ func TestMatchesComeWithTheirContent(t *testing.T) {
 		}
 	}
 	sends(small)
-	if sent, err := b.EnqueueMatches(t.Context(), "demo", []string{"small"}); err != nil || len(sent) != 1 {
+	if sent, err := b.EnqueueMatches(t.Context(), "demo", nil, []string{"small"}); err != nil || len(sent) != 1 {
 		t.Fatal(sent, err)
 	}
 	sends(&pb.Match{Id: "third"}, large, &pb.Match{Id: "fourth"}, keys)
@@ -402,7 +406,7 @@ func TestMatchesOfAMessageDoNotWaitForEachOther(t *testing.T) {
 			return nil
 		})
 	})
-	if _, err := b.EnqueueMatches(t.Context(), "demo", ids); err != nil {
+	if _, err := b.EnqueueMatches(t.Context(), "demo", nil, ids); err != nil {
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}
@@ -435,7 +439,7 @@ func TestWorkOfAStoppedAllocatorGoesToAnother(t *testing.T) {
 			return ctx.Err()
 		})
 	})
-	if _, err := second.EnqueueMatches(t.Context(), "demo", []string{"m"}); err != nil {
+	if _, err := second.EnqueueMatches(t.Context(), "demo", nil, []string{"m"}); err != nil {
 		t.Fatal(err)
 	}
 	next(t, taken)
@@ -733,7 +737,7 @@ func TestNothingIsWorkedOnAfterAStop(t *testing.T) {
 	for i := range matches {
 		ids = append(ids, fmt.Sprintf("m%d", i))
 	}
-	if sent, err := b.EnqueueMatches(t.Context(), "demo", ids); err != nil || len(sent) != matches {
+	if sent, err := b.EnqueueMatches(t.Context(), "demo", nil, ids); err != nil || len(sent) != matches {
 		t.Fatal(len(sent), err)
 	}
 	done := map[string]bool{}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -60,47 +59,25 @@ const (
 	pullHeartbeat = time.Second
 )
 
-// SendMatches is EnqueueMatches of matches that come with their content: if it is small, and has no hosting keys, which
-// are nowhere but in Redis.
-func (b *Bus) SendMatches(ctx context.Context, project string, all []*pb.Match) (sent []string, err error) {
-	var works []*pb.MatchWork
-	for group := range slices.Chunk(all, MatchGroup) {
-		w := &pb.MatchWork{Project: project, Match: group[0].GetId()}
-		for i, m := range group {
-			body, err := proto.Marshal(m)
-			if err != nil || len(body) > carriedMatch || len(m.GetHosting().GetKeys()) > 0 {
-				body = nil
-			}
-			if w.Bodies = append(w.Bodies, body); i > 0 {
-				w.More = append(w.More, m.GetId())
-			}
-		}
-		works = append(works, w)
-	}
-	return b.enqueue(ctx, works)
-}
-
-// EnqueueMatches puts groups of matches into the work queue, each group as one message, and returns the matches that it
-// has stored. A group that is sent twice within two minutes is stored once. Nothing is sent while there is no server.
-func (b *Bus) EnqueueMatches(ctx context.Context, project string, groups ...[]string) (sent []string, err error) {
-	works := make([]*pb.MatchWork, len(groups))
-	for i, group := range groups {
-		works[i] = &pb.MatchWork{Project: project, Match: group[0], More: group[1:]}
-	}
-	return b.enqueue(ctx, works)
-}
-
-func (b *Bus) enqueue(ctx context.Context, works []*pb.MatchWork) (sent []string, err error) {
+// EnqueueMatches puts groups of matches into the work queue, each with its contents as one message, and returns what is
+// stored. A group that is sent twice within two minutes is stored once. Nothing is sent while there is no server.
+func (b *Bus) EnqueueMatches(
+	ctx context.Context, project string, contents map[string]*pb.Match, groups ...[]string,
+) (sent []string, err error) {
 	if !b.conn.IsConnected() {
 		return nil, unavailable(nats.ErrDisconnected)
 	}
-	futures := make([]jetstream.PubAckFuture, 0, len(works))
-	for _, w := range works {
-		msg, err := b.message(ctx, matches+token(w.GetProject()), w)
+	futures := make([]jetstream.PubAckFuture, 0, len(groups))
+	for _, group := range groups {
+		w := &pb.MatchWork{Project: project, Match: group[0], More: group[1:]}
+		for _, id := range group {
+			w.Bodies = append(w.Bodies, bodyOf(contents[id]))
+		}
+		msg, err := b.message(ctx, matches+token(project), w)
 		if err != nil {
 			return nil, err
 		}
-		msg.Header.Set(jetstream.MsgIDHeader, nameOf(w.GetProject(), matchesOf(w)))
+		msg.Header.Set(jetstream.MsgIDHeader, nameOf(project, group))
 		future, err := b.js.PublishMsgAsync(msg)
 		if err != nil {
 			break // the outbox has the rest
@@ -111,7 +88,7 @@ func (b *Bus) enqueue(ctx context.Context, works []*pb.MatchWork) (sent []string
 	for i, future := range futures {
 		select {
 		case <-future.Ok():
-			sent = append(sent, matchesOf(works[i])...)
+			sent = append(sent, groups[i]...)
 		case err := <-future.Err():
 			b.restoreMissing(err)
 			failed = errors.Join(failed, err)
@@ -122,7 +99,14 @@ func (b *Bus) enqueue(ctx context.Context, works []*pb.MatchWork) (sent []string
 	return sent, unavailable(failed)
 }
 
-func matchesOf(w *pb.MatchWork) []string { return append([]string{w.GetMatch()}, w.GetMore()...) }
+// bodyOf is the content of a match that is known and small. Hosting keys are nowhere but in Redis.
+func bodyOf(m *pb.Match) []byte {
+	body, err := proto.Marshal(m)
+	if err != nil || len(body) > carriedMatch || len(m.GetHosting().GetKeys()) > 0 {
+		return nil
+	}
+	return body
+}
 
 // nameOf is one name of a group of matches.
 func nameOf(project string, group []string) string {
@@ -229,7 +213,7 @@ func (c *consumption) take(ctx context.Context, msg jetstream.Msg) {
 	ctx = c.extract(ctx, headers(msg.Headers()))
 	var again atomic.Int64 // after which time the message is to come again; 0 when all is done
 	var working sync.WaitGroup
-	all := matchesOf(w)
+	all := append([]string{w.GetMatch()}, w.GetMore()...)
 	for i, match := range all {
 		n := len(w.GetBodies())
 		one := &pb.MatchWork{Project: w.GetProject(), Match: match, Bodies: w.GetBodies()[min(i, n):min(i+1, n)]}

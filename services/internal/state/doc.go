@@ -46,7 +46,7 @@
 //
 //	m:<match>  hash    s [STATE]: o offered, q accepted, n declined, c claimed, a allocating, d assigned, x released,
 //	                   which means ended without a server. The first three only if its players are asked.
-//	                   b [BODY]
+//	                   b [BODY]. It is '' once the match has ended and its server needs no deallocation, as are e, h, u, t
 //	                   q [ASKED]: how many players are asked; g [AGREED]: how many accepted; p: [ANSWER] and a player:
 //	                   1 [YES] or 0 [NO]
 //	                   e [DEADLINE] of the acceptance or the allocation
@@ -58,7 +58,6 @@
 //	                   w [USED]: the connection of the server that its tickets use, if it is contested
 //	                   t [COUNTED]: the target that it counts to
 //	                   r [ASKED_BY]: the replication id of the Redis by which its players are asked
-//	                   Once it has ended, e, h, u and t are '', and so is b unless its server is to be deallocated.
 //	o:<match> (outcome)
 //	           hash    b [BODY]: what the results of a match have in common, if that is over 1 KiB
 //	outcomes   zset    outcomes by the time when they are deleted
