@@ -254,8 +254,9 @@ func TestMatchIsNotReadBack(t *testing.T) {
 		m := proto.CloneOf(w.claim(id, "t-"+id))
 		m.Created, m.Proposal.MatchProperties = w.store.Now().UnixMilli(), []byte(sent)
 		test.change(m)
-		if all, err := w.bus.EnqueueMatches(t.Context(), project, map[string]*pb.Match{id: m}, []string{id}); err != nil || len(all) != 1 {
-			t.Fatal(all, err)
+		sent, err := w.bus.EnqueueMatches(t.Context(), project, map[string]*pb.Match{id: m}, []string{id})
+		if err != nil || len(sent) != 1 {
+			t.Fatal(sent, err)
 		}
 		if got := <-asked; got != id+test.want {
 			t.Errorf("%s: the provider is asked for %s, want %s", name, got, test.want)

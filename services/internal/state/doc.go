@@ -46,7 +46,7 @@
 //
 //	m:<match>  hash    s [STATE]: o offered, q accepted, n declined, c claimed, a allocating, d assigned, x released,
 //	                   which means ended without a server. The first three only if its players are asked.
-//	                   b [BODY]. It is '' once the match has ended and its server needs no deallocation, as are e, h, u, t
+//	                   b [BODY], '' once the match has ended and its server needs no deallocation; so are e, h, u, t
 //	                   q [ASKED]: how many players are asked; g [AGREED]: how many accepted; p: [ANSWER] and a player:
 //	                   1 [YES] or 0 [NO]
 //	                   e [DEADLINE] of the acceptance or the allocation
