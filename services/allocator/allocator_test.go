@@ -225,27 +225,43 @@ func (w *world) claimOf(match string, tickets ...string) *state.Claim {
 	}
 }
 
-// A match that comes with its content is not read: what the provider is asked for is what came.
+// A young match that comes with its content is not read at first: what the provider is asked for is what came.
 func TestMatchIsNotReadBack(t *testing.T) {
-	asked := make(chan string, 3)
+	asked := make(chan string, 10)
 	w := start(t, &script{allocate: func(n int, r *provider.Request) (provider.Result, error) {
 		asked <- r.Match + string(r.Properties)
 		return allocateAtOnce(n, r)
 	}})
-	for i, test := range []struct{ sent, want string }{
-		{`{"map":"sent"}`, `{"map":"sent"}`},
-		{strings.Repeat(" ", 2<<10), `{"map":"dust"}`}, // too large to be sent
+	const sent, stored = `{"map":"sent"}`, `{"map":"dust"}`
+	for name, test := range map[string]struct {
+		change func(m *pb.Match)
+		want   string
+	}{
+		"young":                   {func(*pb.Match) {}, sent},
+		"too large to be sent":    {func(m *pb.Match) { m.Proposal.MatchProperties = make([]byte, 2<<10) }, stored},
+		"with hosting keys":       {func(m *pb.Match) { m.Hosting.Keys = []byte("sealed") }, stored},
+		"created long ago":        {func(m *pb.Match) { m.Created -= 3000 }, stored},
+		"before the clock jumped": {func(m *pb.Match) { m.Created += 60_000 }, stored},
+		"the second time": {func(m *pb.Match) {
+			begun, err := w.store.BeginAllocations(t.Context(), project, []state.Beginning{{Match: m,
+				Lease: state.MatchLease{Holder: "other", Hold: 2 * time.Second, Search: time.Minute, Claim: time.Minute}}})
+			if err != nil || begun[0].Status != state.MatchActive {
+				t.Fatal(begun, err)
+			}
+		}, stored},
 	} {
-		id := fmt.Sprint("m", i)
-		m := proto.CloneOf(w.claim(id, fmt.Sprint("t", i)))
-		m.Proposal.MatchProperties = []byte(test.sent)
-		if err := w.bus.SendMatches(t.Context(), project, []*pb.Match{m}); err != nil {
-			t.Fatal(err)
+		id := strings.ReplaceAll(name, " ", "-")
+		m := proto.CloneOf(w.claim(id, "t-"+id))
+		m.Created, m.Proposal.MatchProperties = w.store.Now().UnixMilli(), []byte(sent)
+		test.change(m)
+		sent, err := w.bus.EnqueueMatches(t.Context(), project, map[string]*pb.Match{id: m}, []string{id})
+		if err != nil || len(sent) != 1 {
+			t.Fatal(sent, err)
 		}
 		if got := <-asked; got != id+test.want {
-			t.Errorf("the provider is asked for %s, want %s%s", got, id, test.want)
+			t.Errorf("%s: the provider is asked for %s, want %s", name, got, test.want)
 		}
-		w.result(fmt.Sprint("t", i))
+		w.result("t-" + id)
 	}
 }
 
@@ -257,7 +273,7 @@ func (w *world) send(matches ...string) {
 func (w *world) sendIn(project string, matches ...string) {
 	w.t.Helper()
 	groups := slices.Collect(slices.Chunk(matches, bus.MatchGroup))
-	if _, err := w.bus.EnqueueMatches(w.t.Context(), project, groups...); err != nil {
+	if _, err := w.bus.EnqueueMatches(w.t.Context(), project, nil, groups...); err != nil {
 		w.t.Fatal(err)
 	}
 }

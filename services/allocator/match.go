@@ -18,16 +18,19 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// A match that the limiter does not admit waits in the queue for about minRequeue at least and maxRequeue at most.
+// A match that the limiter does not admit waits in the queue for about minRequeue at least and maxRequeue at most. One
+// that came with its content is not read at first while it is young: it has hardly ended.
 const (
 	minRequeue = 250 * time.Millisecond
 	maxRequeue = 4 * time.Second
+	young      = 2 * time.Second
 )
 
 // match takes a match through its allocation. An error means that the queue must deliver it again.
 func (s *service) match(ctx context.Context, w *pb.MatchWork, attempt int) error {
 	project, m, err := w.GetProject(), new(pb.Match), error(nil)
-	if len(w.GetBodies()) == 0 || proto.Unmarshal(w.GetBodies()[0], m) != nil || m.GetId() != w.GetMatch() {
+	if attempt > 1 || len(w.GetBodies()) == 0 || proto.Unmarshal(w.GetBodies()[0], m) != nil ||
+		m.GetId() != w.GetMatch() || s.Store.Now().Sub(time.UnixMilli(m.GetCreated())).Abs() > young {
 		m, err = s.Store.Match(ctx, project, w.GetMatch())
 	}
 	if problem.KindOf(err) == problem.NotFound {

@@ -118,7 +118,7 @@ func TestFailedAllocationIsOnItsSpan(t *testing.T) {
 	}})
 	claim, mark := w.claimSampled(spans, "refused", "a", "b")
 	ctx, published := spans.Request(t.Context())
-	if _, err := w.bus.EnqueueMatches(ctx, project, []string{"refused"}); err != nil {
+	if _, err := w.bus.EnqueueMatches(ctx, project, nil, []string{"refused"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.result("a"); got.GetError() == "" {
@@ -189,7 +189,7 @@ func TestRegionIsInNoLogAndNoTrace(t *testing.T) {
 	}})
 	w.region = "what-a-client-says"
 	w.claimSampled(spans, "refused", "a", "b")
-	if _, err := w.bus.EnqueueMatches(t.Context(), project, []string{"refused"}); err != nil {
+	if _, err := w.bus.EnqueueMatches(t.Context(), project, nil, []string{"refused"}); err != nil {
 		t.Fatal(err)
 	}
 	w.result("a")

@@ -96,7 +96,7 @@ func (l *leader) run(ctx context.Context) {
 	}
 	l.settler.stop()
 	stop()
-	l.outbox.sends.Wait()
+	l.outbox.wait(ctx)
 	publisher.Wait()
 	l.observed.Close()
 }
@@ -227,9 +227,10 @@ func (l *leader) maintain(ctx context.Context, now time.Time) {
 	if !l.knows(found.Revisions) { // a poke was lost
 		l.reloads.wanted = true
 	}
-	if l.settler.claimed = math.MaxInt32; found.Idle {
+	if l.settler.claimed = math.MaxInt32; found.Idle && !l.settler.unsure {
 		l.settler.claimed = 0
 	}
+	l.settler.unsure = false
 	if found.full {
 		l.measure(ctx)
 	}

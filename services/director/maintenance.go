@@ -34,7 +34,7 @@ type maintenance struct {
 	outbox    *outbox
 	listeners *listeners
 
-	// next is when to look next, and full when a look is full.
+	// next is when to look next, and full when a look is full: only then it finds more to trim, or a quiet project.
 	next, full time.Time
 	// looked is the beginning of the last look that the state store answered, and watching the time since which none
 	// failed, or was late by longestGap.
@@ -87,13 +87,14 @@ func (m *maintenance) watched() time.Duration {
 }
 
 func (m *maintenance) lookNow()               { m.next, m.full = time.Time{}, time.Time{} }
-func (m *maintenance) lookSoon(now time.Time) { m.next = now.Add(lookAgain) }
+func (m *maintenance) lookSoon(now time.Time) { m.next, m.full = now.Add(lookAgain), time.Time{} }
 
 // look looks if it is time, and reports whether it did. What it releases is in the inbox afterwards.
 func (m *maintenance) look(ctx context.Context, now time.Time) (found findings, ok bool) {
 	if now.Before(m.next) {
 		return found, false
 	}
+	m.outbox.clear(ctx)
 	var err error
 	found.full = !now.Before(m.full)
 	found.DueWork, err = m.Store.DueWork(ctx, m.project, state.Ages{

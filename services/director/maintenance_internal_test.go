@@ -1,48 +1,107 @@
 package director
 
 import (
+	"context"
+	"fmt"
 	"log/slog"
+	"math"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director/observe"
+	"matchmaker.dev/services/internal/match/schedule"
 	"matchmaker.dev/services/internal/observe/telemetry"
 	"matchmaker.dev/services/internal/platform/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/platform/settings"
 	"matchmaker.dev/services/internal/state"
 )
 
-// Of the leader's looks every fourth is full. The others leave matches out as long as there were none, and find an
-// overdue one at the second look after it was claimed.
-func TestEveryFourthLookIsFull(t *testing.T) {
-	ctx, log, now := t.Context(), slog.New(slog.DiscardHandler), time.Unix(1_700_000_000, 0)
-	store, err := state.Open(state.Options{Server: state.Server{URL: embeddedtest.Redis(t)}, Log: log})
+// maintained is the maintenance of a project whose clock, and Redis's, is now.
+func maintained(t *testing.T, now *time.Time) *maintenance {
+	log, clock := slog.New(slog.DiscardHandler), func() time.Time { return *now }
+	store, err := state.Open(state.Options{Server: state.Server{URL: embeddedtest.Redis(t)}, Log: log, Clock: clock})
+	must(t, err)
+	t.Cleanup(func() { _ = store.Close() })
+	s := scope{Options: &Options{Store: store, Now: clock, Readable: time.Hour, Settings: settings.Default[Settings](),
+		Timing: Timing{}.orUsual()}, project: "demo", log: log, inbox: newInbox(),
+		observed: observe.New(telemetry.Meter{}, telemetry.Tracer{}).Project("demo", 1, log)}
+	return &maintenance{scope: s, outbox: &outbox{scope: s}, listeners: new(listeners)}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = store.Close() }()
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
+}
+
+// However much of the feed is to be trimmed, each look goes on with it, and the next one follows at once. A project
+// that was quiet, and is so a moment after something happened, is quiet again at the next look.
+func TestFeedIsTrimmedWithoutAPause(t *testing.T) {
+	ctx, now := t.Context(), time.Unix(1_700_000_000, 0)
+	m := maintained(t, &now)
+	creator := m.Store.Creator(nil)
+	var creating sync.WaitGroup
+	for n := range 16 {
+		creating.Go(func() {
+			for i := range 600 {
+				id := fmt.Sprint(n, "-", i)
+				if err := creator.Create(ctx, "demo", &pb.Ticket{Id: id, Owner: id}); err != nil {
+					t.Error(err)
+					return
+				}
+				if _, err := m.Store.DeleteTicket(ctx, "demo", id, ""); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	creating.Wait()
+	_, err := m.Store.TrimFeed(ctx, "demo") // notes how far the feed is
+	must(t, err)
+	now = now.Add(2 * time.Minute) // runners need none of it any more
+	looks := 0
+	for due := true; due && looks < 20; looks++ {
+		found, looked := m.look(ctx, now)
+		if !looked || found.Feed == found.Quiet {
+			t.Fatalf("look %d: %v, %+v", looks, looked, found)
+		}
+		now, due = now.Add(lookAgain), found.Feed && m.next.Equal(now.Add(lookAgain))
+	}
+	if looks < 3 {
+		t.Errorf("%d looks trim all: there was too little", looks)
+	}
+	now = now.Add(urgentLooks * m.Timing.Look)
+	for _, after := range []time.Duration{0, quietLook, lookAgain} {
+		if now = now.Add(after); after == lookAgain {
+			m.rouse(now.Add(-after))
+		}
+		if found, looked := m.look(ctx, now); !looked || !found.Quiet || m.quiet.Load() == 0 {
+			t.Errorf("after %v it looked: %v, and the project is quiet: %v", after, looked, found.Quiet)
 		}
 	}
+}
+
+// Of the leader's looks every fourth is full. The others leave matches out as long as there were none, and find an
+// overdue one at the second look after it was claimed.
+func TestEveryFourthLookIsFull(t *testing.T) {
+	ctx, now := t.Context(), time.Unix(1_700_000_000, 0)
+	m := maintained(t, &now)
+	store := m.Store
 	for _, id := range []string{"waits", "matched"} { // a quiet project is looked at seldom
-		must(store.Creator(nil).Create(ctx, "demo", &pb.Ticket{Id: id, Owner: id}))
+		must(t, store.Creator(nil).Create(ctx, "demo", &pb.Ticket{Id: id, Owner: id}))
 	}
-	s := scope{Options: &Options{Store: store, Now: func() time.Time { return now }, Readable: time.Hour,
-		Settings: settings.Default[Settings](), Timing: Timing{}.orUsual()}, project: "demo", log: log, inbox: newInbox(),
-		observed: observe.New(telemetry.Meter{}, telemetry.Tracer{}).Project("demo", 1, log)}
-	m := &maintenance{scope: s, outbox: &outbox{scope: s}, listeners: new(listeners)}
 	look := func() findings {
 		t.Helper()
 		found, looked := m.look(ctx, now)
-		if _, again := m.look(ctx, now.Add(s.Timing.Look-1)); !looked || again {
+		if _, again := m.look(ctx, now.Add(m.Timing.Look-1)); !looked || again {
 			t.Errorf("it looked: %v, and again too soon: %v", looked, again)
 		}
-		now = now.Add(s.Timing.Look)
+		now = now.Add(m.Timing.Look)
 		return found
 	}
 	var full []int
@@ -59,14 +118,14 @@ func TestEveryFourthLookIsFull(t *testing.T) {
 		t.Errorf("the looks %v were full", full)
 	}
 	revision, _, err := store.PutConfig(ctx, "demo", &pb.Config{Id: "c", Function: "f"}, state.AnyRevision)
-	must(err)
+	must(t, err)
 	epoch, err := store.AcquireLease(ctx, "demo", "d", time.Hour)
-	must(err)
+	must(t, err)
 	claim := &state.Claim{Tickets: []string{"matched"}, Match: &pb.Match{Id: "m", Config: "c", Revision: revision,
 		Place: state.PlaceHosting, Hosting: &pb.Hosting{Fleet: "f"},
 		Proposal: &pb.Proposal{Teams: []*pb.Team{{Tickets: []string{"matched"}}}}}}
 	_, err = store.Claim(ctx, "demo", state.ClaimOptions{Epoch: epoch, Claim: -time.Second}, []*state.Claim{claim})
-	if must(err); claim.Refusal != "" {
+	if must(t, err); claim.Refusal != "" {
 		t.Fatal(claim.Refusal)
 	}
 	for n, want := range []bool{false, true, false} {
@@ -78,4 +137,34 @@ func TestEveryFourthLookIsFull(t *testing.T) {
 	if !look().full {
 		t.Error("a look at once is not full")
 	}
+}
+
+// After a claim whose answer was lost Redis may get it later: that one look found no match does not say that there is
+// room.
+func TestClaimThatMayComeLaterCounts(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	m := maintained(t, &now)
+	l := &leader{scope: m.scope, maintenance: m, segments: map[string][]*segment{}, budget: schedule.NewBudget(1),
+		runners: newRunners()}
+	l.settler = &settler{scope: m.scope, reporter: newReporter(m.scope), claimed: math.MaxInt32}
+	// A quiet project is looked at seldom.
+	must(t, m.Store.Creator(nil).Create(t.Context(), "demo", &pb.Ticket{Id: "waits", Owner: "a"}))
+	looks := func(want ...int) {
+		t.Helper()
+		for n, most := range want {
+			if l.maintain(t.Context(), now); l.settler.claimed != most {
+				t.Errorf("after look %d there may be %d matches, want %d", n, l.settler.claimed, most)
+			}
+			now = now.Add(m.Timing.Look)
+		}
+	}
+	looks(0)
+	lost, cancel := context.WithCancel(t.Context())
+	cancel()
+	p := &proposal{Proposal: new(pb.Proposal), Tickets: []string{"waits"}}
+	p.Origin.segment = l.newSegments(t.Context(), &pb.Config{Id: "c"}, nil, nil)[0]
+	if _, _, err := l.settler.claimAll(lost, []*proposal{p}); err == nil {
+		t.Fatal("the claim was answered")
+	}
+	looks(math.MaxInt32, 0, 0)
 }

@@ -1,7 +1,6 @@
 package director
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/bus"
 )
 
 // outboxAge is how old a match in the outbox must be to be sent again, and sendTime how long sending may take. Matches
@@ -19,25 +19,27 @@ const (
 	sendBatch = 1000
 )
 
-// outbox puts claimed matches into the work queue, beside the leader's loop. They stay in the state's outbox until an
-// allocator begins them. Those that none has begun soon are sent again, and leave it when the work queue has them.
+// outbox puts claimed matches into the work queue, beside the leader's loop. Matches that fail stay in the state's
+// outbox, and are sent again.
 type outbox struct {
 	scope
 	sends     sync.WaitGroup
 	resending atomic.Bool
+	mu        sync.Mutex
+	sent      []string // matches that the work queue has since the last clear
 }
 
 // start starts to send matches, all matches of a batch of claims at a time.
 func (o *outbox) start(ctx context.Context, matches []*pb.Match) {
-	claimed := map[string][]*pb.Match{} // by the span of their claim, which is empty if that is not traced
+	contents, claimed := map[string]*pb.Match{}, map[string][]string{} // by the span of their claim, empty if not traced
 	for _, m := range matches {
 		span := string(m.GetTrace())
-		claimed[span] = append(claimed[span], m)
+		contents[m.GetId()], claimed[span] = m, append(claimed[span], m.GetId())
 	}
-	for span, some := range claimed {
+	for span, ids := range claimed {
 		o.sends.Go(func() {
-			o.observed.TracePublish(ctx, []byte(span), len(some), func(ctx context.Context) bool {
-				return o.send(ctx, func(ctx context.Context) error { return o.Bus.SendMatches(ctx, o.project, some) })
+			o.observed.TracePublish(ctx, []byte(span), len(ids), func(ctx context.Context) bool {
+				return o.send(ctx, contents, slices.Collect(slices.Chunk(ids, bus.MatchGroup)))
 			})
 		})
 	}
@@ -57,23 +59,40 @@ func (o *outbox) resend(ctx context.Context) {
 			}
 			o.observed.CountRepairs(ctx, "outbox", len(matches))
 			o.log.InfoContext(ctx, "sending matches that were left in the outbox", "matches", len(matches))
-			if !o.send(ctx, func(ctx context.Context) error {
-				sent, err := o.Bus.EnqueueMatches(ctx, o.project, slices.Collect(slices.Chunk(matches, 1))...)
-				return cmp.Or(err, o.Store.RemoveFromOutbox(ctx, o.project, sent))
-			}) {
+			if !o.send(ctx, nil, slices.Collect(slices.Chunk(matches, 1))) || !o.clear(ctx) {
 				return
 			}
 		}
 	})
 }
 
-// send sends matches, and reports whether nothing failed.
-func (o *outbox) send(ctx context.Context, do func(context.Context) error) bool {
+// wait waits until everything is sent.
+func (o *outbox) wait(ctx context.Context) {
+	o.sends.Wait()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendTime)
+	defer cancel()
+	o.clear(ctx)
+}
+
+// clear removes from the outbox in one step what the work queue has, of which allocators have removed most already.
+func (o *outbox) clear(ctx context.Context) bool {
+	o.mu.Lock()
+	sent := o.sent
+	o.sent = nil
+	o.mu.Unlock()
+	return o.observed.Check(ctx, "clearing the outbox", o.Store.RemoveFromOutbox(ctx, o.project, sent))
+}
+
+// send sends groups of matches, and reports whether the work queue has all of them.
+func (o *outbox) send(ctx context.Context, contents map[string]*pb.Match, groups [][]string) bool {
 	// A leader that is being stopped still sends what it claimed.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendTime)
 	defer cancel()
 	began := time.Now()
-	err := do(ctx)
+	sent, err := o.Bus.EnqueueMatches(ctx, o.project, contents, groups...)
 	o.observed.RecordPublish(ctx, time.Since(began))
+	o.mu.Lock()
+	o.sent = append(o.sent, sent...)
+	o.mu.Unlock()
 	return o.observed.Check(ctx, "sending matches to the allocators", err)
 }

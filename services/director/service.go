@@ -96,8 +96,7 @@ type Bus interface {
 	OnHeartbeat(handle func(*pb.RunnerStatus)) (bus.Subscription, error)
 	OnTicketHeartbeat(handle func()) (bus.Subscription, error)
 	StartRun(ctx context.Context, r *pb.RunRequest, parts func(bus.Part)) (*bus.Run, error)
-	SendMatches(ctx context.Context, project string, all []*pb.Match) error
-	EnqueueMatches(ctx context.Context, project string, groups ...[]string) (sent []string, err error)
+	EnqueueMatches(ctx context.Context, project string, known map[string]*pb.Match, groups ...[]string) ([]string, error)
 	NotifyResults(ctx context.Context, project string, tickets []string, results []*pb.Assignment)
 	NotifyEnded(ctx context.Context, project string, tickets []string, reason string)
 }

@@ -27,8 +27,9 @@ type settler struct {
 	matched    matched
 	// crossing is how many tickets waited in several queues, as the last run saw them.
 	crossing int64
-	// claimed is how many matches were claimed since there were none, at the most.
+	// claimed is how many matches were claimed since there were none, at the most; unsure if one may come later.
 	claimed int
+	unsure  bool
 	// refused is when claims were last refused, by reason.
 	refused map[string]time.Time
 }
@@ -181,6 +182,7 @@ func (s *settler) claimAll(ctx context.Context, proposals []*proposal) ([]*state
 		}, claims)
 		return err
 	})
+	s.unsure = s.unsure || err != nil
 	for i, c := range claims {
 		if err == nil && c.Refusal == "" {
 			proposals[i].Origin.Account().Found(now)

@@ -153,7 +153,7 @@ var mostCounts = map[string]float64{
 	"4 pairs/s, no server, one request: trips to Redis a ticket": 6.5,
 	"4 pairs/s, a server each: messages: mm.assigned a ticket":   0.5,
 	"4 pairs/s, a server each: messages: mm.match a ticket":      1,
-	"4 pairs/s, a server each: messages a ticket":                7,
+	"4 pairs/s, a server each: messages a ticket":                7.5,
 	"4 pairs/s, a server each: trips to Redis a ticket":          8,
 	"4 pairs/s, a server each: commands inside Redis a ticket":   50,
 	"3 queues with 20/s each: messages: mm.run a ticket":         1.5,

@@ -1,9 +1,9 @@
 package simulate
 
 import (
-	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -13,8 +13,8 @@ import (
 	"matchmaker.dev/services/internal/bus"
 )
 
-// ackWait is how long a match stays with an allocator that does not live, and window for how long a match that is sent
-// twice is stored once.
+// ackWait is how long a match stays with an allocator that does not live, and window for how long a group of matches
+// that is sent twice is stored once.
 const (
 	ackWait = 3 * time.Second
 	window  = 2 * time.Minute
@@ -35,7 +35,7 @@ type consumer struct {
 	handle  bus.MatchHandler
 }
 
-// item is a match in the queue, with its content if it came with it.
+// item is a match in the queue, with its content, which is empty if it came without.
 type item struct {
 	project, match string
 	bodies         [][]byte
@@ -45,32 +45,18 @@ type item struct {
 	with *process
 }
 
-// SendMatches puts matches into the queue, and does not say whether they came there.
-func (p port) SendMatches(ctx context.Context, project string, all []*pb.Match) error {
-	for _, m := range all {
-		body, err := proto.Marshal(m)
-		if err != nil || p.process.dead() {
-			return cmp.Or(err, ctx.Err())
-		}
-		p.gate.add(&step{label: "send " + project + " " + m.GetId(), faults: []fault{lose}, do: func(f fault) {
-			if f != lose {
-				p.queue.put(project, m.GetId(), body)
-			}
-		}})
-	}
-	return nil
-}
-
 // EnqueueMatches puts matches into the queue.
-func (p port) EnqueueMatches(ctx context.Context, project string, groups ...[]string) (sent []string, err error) {
+func (p port) EnqueueMatches(
+	ctx context.Context, project string, contents map[string]*pb.Match, groups ...[]string,
+) (sent []string, err error) {
 	ids := slices.Concat(groups...)
 	label := "enqueue " + project
 	for _, id := range ids[:min(3, len(ids))] {
 		label += " " + id
 	}
 	err = p.gate.call(ctx, p.process, label, append(calls, repeat), func() error {
-		for _, id := range ids {
-			p.queue.put(project, id)
+		for _, group := range groups {
+			p.queue.put(project, contents, group)
 		}
 		return nil
 	})
@@ -80,14 +66,22 @@ func (p port) EnqueueMatches(ctx context.Context, project string, groups ...[]st
 	return ids, nil
 }
 
-func (q *queue) put(project, match string, bodies ...[]byte) {
+// put stores a group of matches, which have one name.
+func (q *queue) put(project string, contents map[string]*pb.Match, group []string) {
 	q.hub.mu.Lock()
 	defer q.hub.mu.Unlock()
-	if at, is := q.sent[project+"/"+match]; is && time.Since(at) < window {
+	name := project + "/" + strings.Join(group, " ")
+	if at, is := q.sent[name]; is && time.Since(at) < window {
 		return
 	}
-	q.sent[project+"/"+match] = time.Now()
-	q.offer(&item{project: project, match: match, bodies: bodies}, 0)
+	q.sent[name] = time.Now()
+	for _, id := range group {
+		body, err := proto.Marshal(contents[id])
+		if err != nil {
+			panic(err)
+		}
+		q.offer(&item{project: project, match: id, bodies: [][]byte{body}}, 0)
+	}
 }
 
 // offer delivers a match after a while.

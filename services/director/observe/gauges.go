@@ -116,9 +116,9 @@ func newGauges(m telemetry.Meter) *gauges {
 	x.gauge(m, "matchmaker.proposals.memory", "By",
 		"About how much memory a project's proposals take until they are settled.",
 		func(s *snapshot) float64 { return float64(s.ProposalBytes) })
-	x.gauge(m, "matchmaker.events.unpublished", "{event}", "Events, and tickets of events, that are not published yet.",
+	x.gauge(m, "matchmaker.events.unpublished", "{event}", "Events and their tickets, unpublished or of the last 4 s.",
 		func(s *snapshot) float64 { return float64(s.Unpublished) })
-	x.gauge(m, "matchmaker.outbox", "{match}", "Claimed matches that allocators and the work queue may not have.",
+	x.gauge(m, "matchmaker.outbox", "{match}", "Matches that are not known to be in the work queue.",
 		func(s *snapshot) float64 { return float64(s.Outbox) })
 	x.gauge(m, "matchmaker.backfills", "{backfill}", "Backfill tickets: running games that want players.",
 		func(s *snapshot) float64 { return float64(s.Backfills) })

@@ -310,7 +310,7 @@ func worksUntilDone(t *testing.T, groups [][]string) {
 		}
 	})
 	for _, group := range slices.Concat(groups, groups) {
-		sent, err := b.EnqueueMatches(t.Context(), "demo", group)
+		sent, err := b.EnqueueMatches(t.Context(), "demo", nil, group)
 		if err != nil || !slices.Equal(sent, group) {
 			t.Fatal(sent, err)
 		}
@@ -331,21 +331,9 @@ func worksUntilDone(t *testing.T, groups [][]string) {
 	}
 }
 
-// Claimed matches come with their content if it is small. The queue does not tell that it has them, and has a match
-// once that is sent again.
+// Claimed matches come with their content if it is small and has no keys. A match that is sent again comes once.
 func TestMatchesComeWithTheirContent(t *testing.T) {
 	b := connect(t, server(t))
-	var mu sync.Mutex
-	var subjects []string
-	all, err := b.OnMessages(func(subject string) {
-		mu.Lock()
-		defer mu.Unlock()
-		subjects = append(subjects, subject)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer all.Stop()
 	came := make(chan *pb.MatchWork, 10)
 	ctx, stop := context.WithCancel(t.Context())
 	var working sync.WaitGroup
@@ -356,53 +344,34 @@ func TestMatchesComeWithTheirContent(t *testing.T) {
 		})
 	})
 	small, large := &pb.Match{Id: "small", Config: "c"}, &pb.Match{Id: "large", Config: string(make([]byte, 2<<10))}
-	comes := func(want ...*pb.Match) {
+	keys := &pb.Match{Id: "keys", Hosting: &pb.Hosting{Fleet: "f", Keys: []byte("sealed")}}
+	sends := func(all ...*pb.Match) {
 		t.Helper()
-		got := map[string][]byte{}
-		for range want {
-			w := next(t, came)
-			got[w.GetMatch()] = slices.Concat(w.GetBodies()...)
+		contents, ids := map[string]*pb.Match{}, make([]string, len(all))
+		for i, m := range all {
+			contents[m.GetId()], ids[i] = m, m.GetId()
 		}
-		for _, m := range want {
+		sent, err := b.EnqueueMatches(t.Context(), "demo", contents, ids)
+		if err != nil || len(sent) != len(all) {
+			t.Fatal(sent, err)
+		}
+		for range all {
+			w := next(t, came)
+			m := all[slices.IndexFunc(all, func(m *pb.Match) bool { return m.GetId() == w.GetMatch() })]
 			body, err := proto.Marshal(m)
-			if m == large {
+			if m == large || m == keys {
 				body = nil
 			}
-			if err != nil || !bytes.Equal(got[m.GetId()], body) {
-				t.Errorf("%s came with %q, want %q", m.GetId(), got[m.GetId()], body)
+			if got := slices.Concat(w.GetBodies()...); err != nil || !bytes.Equal(got, body) {
+				t.Errorf("%s came with %q, want %q", m.GetId(), got, body)
 			}
 		}
 	}
-	for _, m := range []*pb.Match{{Id: "first"}, small} { // with the first, the consumer comes
-		mu.Lock()
-		subjects = nil
-		mu.Unlock()
-		if err := b.SendMatches(t.Context(), "demo", []*pb.Match{m}); err != nil {
-			t.Fatal(err)
-		}
-		comes(m)
-		waittest.Until(t, "the match is done", func() bool {
-			mu.Lock()
-			defer mu.Unlock()
-			return slices.ContainsFunc(subjects, func(s string) bool { return strings.HasPrefix(s, "$JS.ACK.") })
-		})
-	}
-	mu.Lock()
-	seen := slices.DeleteFunc(slices.Clone(subjects), func(s string) bool {
-		return strings.HasPrefix(s, "$JS.API.") || strings.HasPrefix(s, "$JS.EVENT.")
-	})
-	mu.Unlock()
-	if len(seen) != 3 || seen[0] != "mm.match.demo" || seen[1] != "mm.match.demo" {
-		t.Errorf("a match that is sent and taken has the messages %q", seen)
-	}
-	if sent, err := b.EnqueueMatches(t.Context(), "demo", []string{"small"}); err != nil || len(sent) != 1 {
+	sends(small)
+	if sent, err := b.EnqueueMatches(t.Context(), "demo", nil, []string{"small"}); err != nil || len(sent) != 1 {
 		t.Fatal(sent, err)
 	}
-	third := &pb.Match{Id: "third"}
-	if err := b.SendMatches(t.Context(), "demo", []*pb.Match{third, large}); err != nil {
-		t.Fatal(err)
-	}
-	comes(third, large)
+	sends(&pb.Match{Id: "third"}, large, &pb.Match{Id: "fourth"}, keys)
 	stop()
 	working.Wait()
 	if len(came) > 0 {
@@ -437,7 +406,7 @@ func TestMatchesOfAMessageDoNotWaitForEachOther(t *testing.T) {
 			return nil
 		})
 	})
-	if _, err := b.EnqueueMatches(t.Context(), "demo", ids); err != nil {
+	if _, err := b.EnqueueMatches(t.Context(), "demo", nil, ids); err != nil {
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}
@@ -470,7 +439,7 @@ func TestWorkOfAStoppedAllocatorGoesToAnother(t *testing.T) {
 			return ctx.Err()
 		})
 	})
-	if _, err := second.EnqueueMatches(t.Context(), "demo", []string{"m"}); err != nil {
+	if _, err := second.EnqueueMatches(t.Context(), "demo", nil, []string{"m"}); err != nil {
 		t.Fatal(err)
 	}
 	next(t, taken)
@@ -768,7 +737,7 @@ func TestNothingIsWorkedOnAfterAStop(t *testing.T) {
 	for i := range matches {
 		ids = append(ids, fmt.Sprintf("m%d", i))
 	}
-	if sent, err := b.EnqueueMatches(t.Context(), "demo", ids); err != nil || len(sent) != matches {
+	if sent, err := b.EnqueueMatches(t.Context(), "demo", nil, ids); err != nil || len(sent) != matches {
 		t.Fatal(len(sent), err)
 	}
 	done := map[string]bool{}

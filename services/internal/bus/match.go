@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -37,8 +36,8 @@ const matchBytes, carriedMatch = 256 << 20, 1 << 10
 // earlier (--claim), and so do the tickets of a match that is taken out while it waits for an allocator.
 const matchAge = time.Hour
 
-// MatchGroup is how many matches a message has at most. An allocator fetches enough messages for all of its slots. A
-// message costs about as much as the rest of an allocation that hosting answers at once.
+// MatchGroup is how many matches a message should have at most. An allocator fetches enough messages for all of its
+// slots. A message costs about as much as the rest of an allocation that hosting answers at once.
 const MatchGroup = 32
 
 // maxFetch is how many messages an allocator fetches at once: waiting messages send no sign of life.
@@ -60,55 +59,25 @@ const (
 	pullHeartbeat = time.Second
 )
 
-// SendMatches puts matches into the work queue, with their content if that is small. It does not wait until they are
-// stored: nearly always an allocator has begun them before. The others are in the outbox.
-func (b *Bus) SendMatches(ctx context.Context, project string, all []*pb.Match) error {
-	if !b.conn.IsConnected() {
-		return unavailable(nats.ErrDisconnected)
-	}
-	for group := range slices.Chunk(all, MatchGroup) {
-		w := new(pb.MatchWork)
-		ids := make([]string, len(group))
-		for i, m := range group {
-			body, err := proto.Marshal(m)
-			if err != nil || len(body) > carriedMatch {
-				body = nil
-			}
-			ids[i], w.Bodies = m.GetId(), append(w.Bodies, body)
-		}
-		msg, err := b.matchMessage(ctx, project, ids, w)
-		if err == nil {
-			err = b.conn.PublishMsg(msg)
-		}
-		if err != nil {
-			return unavailable(err)
-		}
-	}
-	return nil
-}
-
-// matchMessage is the message about a group of matches. A group has one name, so that the queue stores it once.
-func (b *Bus) matchMessage(ctx context.Context, project string, ids []string, w *pb.MatchWork) (*nats.Msg, error) {
-	w.Project, w.Match, w.More = project, ids[0], ids[1:]
-	msg, err := b.message(ctx, matches+token(project), w)
-	if err == nil {
-		msg.Header.Set(jetstream.MsgIDHeader, nameOf(project, ids))
-	}
-	return msg, err
-}
-
-// EnqueueMatches puts groups of matches into the work queue, each group as one message, and returns the matches that it
-// has stored. A group that is sent twice within two minutes is stored once. Nothing is sent while there is no server.
-func (b *Bus) EnqueueMatches(ctx context.Context, project string, groups ...[]string) (sent []string, err error) {
+// EnqueueMatches puts groups of matches into the work queue, each with its contents as one message, and returns what is
+// stored. A group that is sent twice within two minutes is stored once. Nothing is sent while there is no server.
+func (b *Bus) EnqueueMatches(
+	ctx context.Context, project string, contents map[string]*pb.Match, groups ...[]string,
+) (sent []string, err error) {
 	if !b.conn.IsConnected() {
 		return nil, unavailable(nats.ErrDisconnected)
 	}
 	futures := make([]jetstream.PubAckFuture, 0, len(groups))
 	for _, group := range groups {
-		msg, err := b.matchMessage(ctx, project, group, new(pb.MatchWork))
+		w := &pb.MatchWork{Project: project, Match: group[0], More: group[1:]}
+		for _, id := range group {
+			w.Bodies = append(w.Bodies, bodyOf(contents[id]))
+		}
+		msg, err := b.message(ctx, matches+token(project), w)
 		if err != nil {
 			return nil, err
 		}
+		msg.Header.Set(jetstream.MsgIDHeader, nameOf(project, group))
 		future, err := b.js.PublishMsgAsync(msg)
 		if err != nil {
 			break // the outbox has the rest
@@ -128,6 +97,15 @@ func (b *Bus) EnqueueMatches(ctx context.Context, project string, groups ...[]st
 		}
 	}
 	return sent, unavailable(failed)
+}
+
+// bodyOf is the content of a match that is known and small. Hosting keys are nowhere but in Redis.
+func bodyOf(m *pb.Match) []byte {
+	body, err := proto.Marshal(m)
+	if err != nil || len(body) > carriedMatch || len(m.GetHosting().GetKeys()) > 0 {
+		return nil
+	}
+	return body
 }
 
 // nameOf is one name of a group of matches.

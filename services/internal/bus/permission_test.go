@@ -178,7 +178,7 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 		run.Stop()
 	}
 
-	sent, err := buses[catalog.Director].EnqueueMatches(ctx, "demo", []string{"m"})
+	sent, err := buses[catalog.Director].EnqueueMatches(ctx, "demo", nil, []string{"m"})
 	if must("send", err); len(sent) != 1 {
 		t.Fatal("the match was not sent")
 	}

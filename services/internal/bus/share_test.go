@@ -148,7 +148,7 @@ func TestWorkQueueIsBoundedInBytes(t *testing.T) {
 	for i := range ids {
 		ids[i] = fmt.Sprintf("match-%04d", i)
 	}
-	sent, err := b.EnqueueMatches(t.Context(), "demo", slices.Collect(slices.Chunk(ids, 10))...)
+	sent, err := b.EnqueueMatches(t.Context(), "demo", nil, slices.Collect(slices.Chunk(ids, 10))...)
 	if err == nil || len(sent) == 0 || len(sent) == len(ids) {
 		t.Fatalf("%d matches are sent, %v", len(sent), err)
 	}
@@ -175,7 +175,7 @@ func TestWorkQueueIsBoundedInBytes(t *testing.T) {
 	}
 	// There is room again.
 	for deadline := time.Now().Add(patience); ; {
-		if again, _ := b.EnqueueMatches(t.Context(), "demo", []string{"match-1999"}); len(again) == 1 {
+		if again, _ := b.EnqueueMatches(t.Context(), "demo", nil, []string{"match-1999"}); len(again) == 1 {
 			break
 		}
 		if time.Now().After(deadline) {

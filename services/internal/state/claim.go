@@ -162,8 +162,8 @@ func batchesOf[M any](matches []M, size func(M) (tickets, bytes int)) iter.Seq[[
 	}
 }
 
-// runBatches runs one script for each batch of matches, in one round trip. It calls each in their order with the feed's
-// position and the values that are said of a match, nil when these are not known. It returns the first error.
+// runBatches runs one script for each batch of matches, in one round trip. It calls each for the matches in their
+// order, with the feed's position and the match's values; nil when they are not known. It returns the first error.
 func runBatches[M any](
 	ctx context.Context, s *Store, project string, matches []M, values int, size func(M) (tickets, bytes int),
 	prepare func([]M) (call, error), each func(m M, at uint64, said []any) error,

@@ -46,7 +46,7 @@
 //
 //	m:<match>  hash    s [STATE]: o offered, q accepted, n declined, c claimed, a allocating, d assigned, x released,
 //	                   which means ended without a server. The first three only if its players are asked.
-//	                   b [BODY], '' when the match has ended and its server needs no deallocation
+//	                   b [BODY], '' once the match has ended and its server needs no deallocation; so are e, h, u, t
 //	                   q [ASKED]: how many players are asked; g [AGREED]: how many accepted; p: [ANSWER] and a player:
 //	                   1 [YES] or 0 [NO]
 //	                   e [DEADLINE] of the acceptance or the allocation
@@ -64,7 +64,7 @@
 //	claims     zset    claimed and allocating matches by deadline
 //	joins      zset    matches that go to a running game by the deadline of its approval; +inf while its server is being
 //	                   allocated, SERVED when it has its connection, CLOSED when the game is not what it was
-//	outbox     zset    matches that no allocator has begun, and may not be in the work queue, by the time of the claim
+//	outbox     zset    matches that may not be in the work queue yet, by the time of the claim
 //	ended      zset    ended matches by the time when they are deleted
 //	hosting_windows
 //	           hash    of each target of hosting, before its name: w: [WINDOW] how many of its matches may be open, in

@@ -14,8 +14,8 @@ import (
 
 // Ages are the times after which work is due.
 type Ages struct {
-	// A match is overdue when it was claimed for longer than Outbox and is not in the work queue. A ticket is abandoned
-	// when it waits for longer than Waiting, a backfill ticket when its server has not called for longer than Silence.
+	// A match is overdue when it may not be in the work queue for longer than Outbox. A ticket is abandoned when it waits
+	// for longer than Waiting, a backfill ticket when its server has not called for longer than Silence.
 	Outbox, Waiting, Silence time.Duration
 	// The tickets of a queue that no config has served for longer than Unserved may wait in vain.
 	Unserved time.Duration
@@ -65,11 +65,8 @@ func (s *Store) DueWork(ctx context.Context, project string, after Ages) (DueWor
 			k.unserved(): now.Add(-withSlack(after.Unserved)),
 		} {
 			counts[set] = new(redis.IntCmd)
-			skips := after.Urgent
-			if set == k.outbox() || set == k.claims() || set == k.joins() {
-				skips = after.Idle
-			}
-			if !skips {
+			match := set == k.outbox() || set == k.claims() || set == k.joins()
+			if match && !after.Idle || !match && !after.Urgent {
 				counts[set] = p.ZCount(ctx, set, "-inf", strconv.FormatInt(millis(latest), 10))
 			}
 		}

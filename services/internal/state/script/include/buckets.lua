@@ -2,21 +2,21 @@
 -- ticket and written after the last: calls for each ticket would take a third of the time that storing it takes.
 --
 -- The buckets are in two hashes, which take turns of at least the time in which a player's bucket fills: when a turn
--- begins, all buckets in its hash are full, and are deleted at once. A hash has in fields that are no player's when its
--- turn began, the project's bucket, when the last of its buckets is full, and until when the other hash counts. It is
--- not read later. A project's bucket that takes longer to fill is in rates. They use time and rate.
+-- begins, all buckets in its hash are full, and are deleted at once. Both hashes are read, since Redis's clock may jump
+-- back when another server takes over. A hash has when its turn began, and the project's bucket, in fields that are no
+-- player's. A project's bucket that takes longer to fill is in rates. They use time and rate.
 -- Reads: rates, players_0, players_1, player_interval, player_burst, project_interval, project_burst
 local per_player, player_most = tonumber(player_interval), tonumber(player_burst)
 local per_project, project_most = tonumber(project_interval), tonumber(project_burst)
-local PERIOD, PROJECT, LAST, BEFORE, turn = '\nperiod', '\nproject', '\nlast', '\nbefore', math.max(player_most, 1e7)
-local project_full, full, charged, latest, counts, players, begun, begins, ends = 0, {}, {}, 0, 0, nil, nil, nil, nil
+local PERIOD, PROJECT, turn = '\nperiod', '\nproject', math.max(player_most, 1e7)
+local project_full, full, charged, players, begun, begins, ends = 0, {}, {}, nil, nil, nil, nil
 
 -- read_buckets reads the buckets of these tickets.
 local function read_buckets(tickets, now)
   if per_player + per_project == 0 then
     return
   end
-  local wanted, before = {PERIOD, PROJECT, LAST, BEFORE}, nil
+  local wanted, before = {PERIOD, PROJECT}, nil
   players, before = in_turn(now, turn, players_0, players_1)
   begins, ends = to_text(now - now % turn), to_text((2 * turn - now % turn) / 1000)
   local function want(name)
@@ -33,18 +33,16 @@ local function read_buckets(tickets, now)
   end
   project_full = tonumber(project_most > turn and redis.call('HGET', rates, 'project') or 0)
   for turns, hash in ipairs({players, before}) do
-    local stored = (turns < 2 or begun ~= begins or now < counts) and redis.call('HMGET', hash, unpack(wanted)) or {}
+    local stored = redis.call('HMGET', hash, unpack(wanted))
     if stored[1] and tonumber(stored[1]) < begins - (turns - 1) * turn then
       redis.call('UNLINK', hash)
       stored = {}
     end
-    if turns == 1 then
-      begun, latest, counts = stored[1], tonumber(stored[3] or 0), tonumber(stored[4] or begins + turn)
-    elseif begun ~= begins then
-      counts = tonumber(stored[3] or stored[1] and begins + turn or 0)
+    if hash == players then
+      begun = stored[1]
     end
     project_full = bounded(math.max(project_full, tonumber(stored[2] or 0)), now, per_project, project_most)
-    for i = 5, #wanted do
+    for i = 3, #wanted do
       local name = wanted[i]
       full[name] = math.max(full[name], bounded(tonumber(stored[i] or 0), now, per_player, player_most))
     end
@@ -89,18 +87,16 @@ local function write_buckets(has_created)
   local list = {}
   for name in pairs(charged) do
     add(list, name, to_text(full[name]))
-    latest = math.max(latest, full[name])
   end
   if has_created and per_project > 0 and project_most > turn then
     redis.call('HSET', rates, 'project', to_text(project_full))
   elseif has_created and per_project > 0 then
     add(list, PROJECT, to_text(project_full))
-    latest = math.max(latest, project_full)
-  end
-  if #list > 0 then
-    redis.call('HSET', players, PERIOD, begins, BEFORE, to_text(counts), LAST, to_text(latest), unpack(list))
   end
   if #list > 0 and begun ~= begins then
+    redis.call('HSET', players, PERIOD, begins, unpack(list))
     redis.call('PEXPIRE', players, ends)
+  elseif #list > 0 then
+    redis.call('HSET', players, unpack(list))
   end
 end
