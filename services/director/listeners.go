@@ -15,14 +15,16 @@ type listeners struct {
 	since, last time.Time // the first and the last heartbeat without a gap; zero before
 }
 
-// heartbeat notes that a ticket service listens.
-func (l *listeners) heartbeat(now time.Time) {
+// heartbeat notes that a ticket service listened at a time.
+func (l *listeners) heartbeat(at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if now.Sub(l.last) > longestDeaf {
-		l.since = now
+	if at.Sub(l.last) > longestDeaf {
+		l.since = at
 	}
-	l.last = now
+	if at.After(l.last) {
+		l.last = at
+	}
 }
 
 // listening returns how long players have been able to answer; 0 when they cannot.

@@ -28,4 +28,9 @@ func TestListenersAreThereSinceTheirLastGap(t *testing.T) {
 	since(0)
 	now = now.Add(time.Second)
 	since(time.Second)
+	l.heartbeat(now.Add(-2 * time.Second)) // one that comes late says nothing
+	since(time.Second)
+	now = now.Add(longestDeaf)
+	l.heartbeat(now.Add(-longestDeaf - 1))
+	since(0)
 }

@@ -94,7 +94,7 @@ type Bus interface {
 	OnPoke(handle func(project string, p *pb.Poke)) (bus.Subscription, error)
 	Poke(ctx context.Context, project string, p *pb.Poke)
 	OnHeartbeat(handle func(*pb.RunnerStatus)) (bus.Subscription, error)
-	OnTicketHeartbeat(handle func()) (bus.Subscription, error)
+	OnTicketHeartbeat(handle func(*pb.TicketStatus)) (bus.Subscription, error)
 	StartRun(ctx context.Context, r *pb.RunRequest, parts func(bus.Part)) (*bus.Run, error)
 	EnqueueMatches(ctx context.Context, project string, known map[string]*pb.Match, groups ...[]string) ([]string, error)
 	NotifyResults(ctx context.Context, project string, tickets []string, results []*pb.Assignment)
@@ -141,7 +141,9 @@ func (s *service) run(ctx context.Context) error {
 		return err
 	}
 	defer heartbeats.Stop()
-	listening, err := s.Bus.OnTicketHeartbeat(func() { s.listeners.heartbeat(s.Now()) })
+	listening, err := s.Bus.OnTicketHeartbeat(func(t *pb.TicketStatus) { // it may come late
+		s.listeners.heartbeat(s.Now().Add(-max(0, s.Store.Now().Sub(time.UnixMilli(t.GetSent())))))
+	})
 	if err != nil {
 		return err
 	}

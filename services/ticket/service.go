@@ -69,7 +69,7 @@ type Bus interface {
 	NotifyAssigned(ctx context.Context, project string, tickets []string)
 	NotifyEnded(ctx context.Context, project string, tickets []string, reason string)
 	OnEvents(project string, handle func(*pb.Events)) (bus.Subscription, error)
-	TicketHeartbeat(ctx context.Context) error
+	TicketHeartbeat(ctx context.Context, s *pb.TicketStatus) error
 	StartRun(ctx context.Context, r *pb.RunRequest, parts func(bus.Part)) (*bus.Run, error)
 }
 
@@ -151,7 +151,8 @@ const beatEvery = time.Second
 func (s *service) beat(ctx context.Context) {
 	for range wait.Every(ctx, beatEvery) {
 		if s.Store.Ping(ctx) == nil {
-			if err := s.Bus.TicketHeartbeat(ctx); err != nil && ctx.Err() == nil {
+			err := s.Bus.TicketHeartbeat(ctx, &pb.TicketStatus{Sent: s.Store.Now().UnixMilli()})
+			if err != nil && ctx.Err() == nil {
 				s.Log.DebugContext(ctx, "directors do not learn that players can answer", "error", err)
 			}
 		}

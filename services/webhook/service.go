@@ -16,6 +16,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -103,15 +104,9 @@ type Service struct {
 
 // New makes the service.
 func New(o Options) (*Service, error) {
-	usual := Timing{10 * time.Second, time.Second, time.Second, time.Minute, time.Minute}
-	for _, t := range []struct{ to, usual *time.Duration }{
-		{&o.Timing.Look, &usual.Look}, {&o.Timing.Note, &usual.Note}, {&o.Timing.Pause, &usual.Pause},
-		{&o.Timing.MaxPause, &usual.MaxPause}, {&o.Timing.News, &usual.News},
-	} {
-		if *t.to == 0 {
-			*t.to = *t.usual
-		}
-	}
+	t := o.Timing
+	o.Timing = Timing{cmp.Or(t.Look, 10*time.Second), cmp.Or(t.Note, time.Second), cmp.Or(t.Pause, time.Second),
+		cmp.Or(t.MaxPause, time.Minute), cmp.Or(t.News, time.Minute)}
 	networks, err := o.Settings.networks()
 	if err != nil {
 		return nil, err

@@ -241,16 +241,21 @@ func (p port) OnHeartbeat(handle func(*pb.RunnerStatus)) (bus.Subscription, erro
 }
 
 // TicketHeartbeat sends a ticket service's.
-func (p port) TicketHeartbeat(context.Context) error {
+func (p port) TicketHeartbeat(_ context.Context, s *pb.TicketStatus) error {
 	if p.process.dead() {
 		return errLost
 	}
-	return p.publish(listening, "", new(pb.TicketStatus))
+	return p.publish(listening, "", s)
 }
 
 // OnTicketHeartbeat subscribes to heartbeats of ticket services.
-func (p port) OnTicketHeartbeat(handle func()) (bus.Subscription, error) {
-	return p.subscribe(p.process, listening, func(string, []byte, func([]byte, string)) { handle() }), nil
+func (p port) OnTicketHeartbeat(handle func(*pb.TicketStatus)) (bus.Subscription, error) {
+	return p.subscribe(p.process, listening, func(_ string, message []byte, _ func([]byte, string)) {
+		s := new(pb.TicketStatus)
+		if proto.Unmarshal(message, s) == nil {
+			handle(s)
+		}
+	}), nil
 }
 
 // PublishLog drops what functions write.

@@ -1873,7 +1873,9 @@ func (x *Assigned) GetSent() int64 {
 
 // TicketStatus is the heartbeat of a ticket service that can take the answers of players.
 type TicketStatus struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// sent is when it could, in milliseconds of Redis's clock.
+	Sent          int64 `protobuf:"varint,1,opt,name=sent,proto3" json:"sent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1906,6 +1908,13 @@ func (x *TicketStatus) ProtoReflect() protoreflect.Message {
 // Deprecated: Use TicketStatus.ProtoReflect.Descriptor instead.
 func (*TicketStatus) Descriptor() ([]byte, []int) {
 	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *TicketStatus) GetSent() int64 {
+	if x != nil {
+		return x.Sent
+	}
+	return 0
 }
 
 // RunnerStatus is a runner's heartbeat: its instances and their states.
@@ -2784,8 +2793,9 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x06result\x18\x02 \x03(\rR\x06result\x12\x18\n" +
 	"\aresults\x18\x03 \x03(\fR\aresults\x12\x14\n" +
 	"\x05ended\x18\x04 \x01(\tR\x05ended\x12\x12\n" +
-	"\x04sent\x18\x05 \x01(\x03R\x04sent\"\x0e\n" +
-	"\fTicketStatus\"\xc6\x02\n" +
+	"\x04sent\x18\x05 \x01(\x03R\x04sent\"\"\n" +
+	"\fTicketStatus\x12\x12\n" +
+	"\x04sent\x18\x01 \x01(\x03R\x04sent\"\xc6\x02\n" +
 	"\fRunnerStatus\x12\x16\n" +
 	"\x06runner\x18\x01 \x01(\tR\x06runner\x12;\n" +
 	"\tinstances\x18\x02 \x03(\v2\x1d.matchmaker.v1.InstanceStatusR\tinstances\x12\x18\n" +

@@ -135,7 +135,7 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 	})
 	must("hear parties", err)
 	heard := make(chan bool, 1)
-	_, err = buses[catalog.Director].OnTicketHeartbeat(func() { heard <- true })
+	_, err = buses[catalog.Director].OnTicketHeartbeat(func(*pb.TicketStatus) { heard <- true })
 	must("hear ticket services", err)
 	_, err = buses[catalog.Ticket].OnEvents("demo", func(*pb.Events) {})
 	must("hear events", err)
@@ -160,7 +160,7 @@ func TestEachServiceMayDoWhatItDoes(t *testing.T) {
 	for range 3 {
 		next(t, beats)
 	}
-	must("heartbeat of a ticket service", buses[catalog.Ticket].TicketHeartbeat(ctx))
+	must("heartbeat of a ticket service", buses[catalog.Ticket].TicketHeartbeat(ctx, new(pb.TicketStatus)))
 	next(t, heard)
 	buses[catalog.Party].NotifyParty(ctx, "demo", &pb.PartyChanged{Party: "p"})
 	next(t, changed)

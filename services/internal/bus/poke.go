@@ -66,11 +66,11 @@ func (b *Bus) OnHeartbeat(handle func(*pb.RunnerStatus)) (Subscription, error) {
 }
 
 // TicketHeartbeat says that a ticket service can take the answers of players.
-func (b *Bus) TicketHeartbeat(ctx context.Context) error {
-	return b.publish(ctx, tickets, new(pb.TicketStatus))
+func (b *Bus) TicketHeartbeat(ctx context.Context, s *pb.TicketStatus) error {
+	return b.publish(ctx, tickets, s)
 }
 
 // OnTicketHeartbeat hears the heartbeats of all ticket services.
-func (b *Bus) OnTicketHeartbeat(handle func()) (Subscription, error) {
-	return subscribe(b, tickets, "", func(context.Context, string, *pb.TicketStatus, *nats.Msg) { handle() })
+func (b *Bus) OnTicketHeartbeat(handle func(*pb.TicketStatus)) (Subscription, error) {
+	return subscribe(b, tickets, "", func(_ context.Context, _ string, s *pb.TicketStatus, _ *nats.Msg) { handle(s) })
 }
