@@ -20,8 +20,8 @@ type Value struct {
 	After  string `json:"after,omitempty"`
 }
 
-// Hidden stands for a hosting key.
-const Hidden = "(hidden)"
+// hidden stands for a hosting key.
+const hidden = "(hidden)"
 
 // The hosting keys, as keys of valuesOf, and what the service answers for a secret.
 const (
@@ -86,7 +86,7 @@ func isKey(key string) bool {
 
 func hide(text string) string {
 	if text != "" && text != `""` {
-		return Hidden
+		return hidden
 	}
 	return ""
 }
