@@ -58,6 +58,7 @@ func TestInstanceGetsWhatChanged(t *testing.T) {
 	expect("another generation", true, 2, 1103)
 	expect("it has all", false, 2, 1103)
 	stop()
+	w.waitLeft("runner-1")
 	w.startRunner("runner-2", one)
 	w.waitServing("duel", 2)
 	expect("another runner", true, 2, 1103)

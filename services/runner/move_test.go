@@ -180,11 +180,7 @@ func TestStoppingRunnerFinishesItsRuns(t *testing.T) {
 	if a := w.invoke("f", "pair"); a.error != bus.NoRunner {
 		t.Errorf("a run after the end: %v", a)
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.statuses["runner-1"].GetLeaving() {
-		t.Error("the last heartbeat is no farewell")
-	}
+	w.waitLeft("runner-1")
 }
 
 func TestSettingsAreChecked(t *testing.T) {

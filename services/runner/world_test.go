@@ -330,6 +330,16 @@ func (w *world) waitServing(function string, generation int64) {
 	})
 }
 
+// waitLeft waits for the last heartbeat of a runner that was stopped, which can come after its end.
+func (w *world) waitLeft(name string) {
+	w.t.Helper()
+	w.waitUntil(name+" to leave", func([]*pb.InstanceStatus) bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return w.statuses[name].GetLeaving()
+	})
+}
+
 // waitReplaced waits until a function has an instance that runs, and none of a name.
 func (w *world) waitReplaced(function, name string) {
 	w.t.Helper()
