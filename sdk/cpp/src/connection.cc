@@ -63,12 +63,15 @@ std::optional<double> retryAfter(const std::string& value, const std::string& an
   return {};
 }
 
+/** The header with a player's id. */
+constexpr std::string_view actsFor = "X-On-Behalf-Of";
+
 /** A header as it is sent. A player's id is as in RFC 8187 if it is not ASCII, or looks like that. */
-Pairs::value_type sent(const std::string& name, const std::string& value) {
-  if (name != "X-On-Behalf-Of") return {name, value};
+Pairs::value_type sent(std::string_view name, const std::string& value) {
+  if (name != actsFor) return {std::string(name), value};
   std::string form = value.substr(0, 6);
   for (char& c : form) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  return {name, form != "UTF-8'" && printable(value) ? value : "UTF-8''" + escaped(value)};
+  return {std::string(name), form != "UTF-8'" && printable(value) ? value : "UTF-8''" + escaped(value)};
 }
 
 /** Sends a request until it is answered. */
@@ -343,7 +346,9 @@ void Exchange::begin() {
   r.headers.emplace_back("Accept", stream_ ? "text/event-stream, application/problem+json"
                                            : "application/json, application/problem+json");
   r.headers.emplace_back("Authorization", "Bearer " + token_);
-  if (!c_.options.player.empty()) r.headers.push_back(sent("X-On-Behalf-Of", c_.options.player));
+  const bool names = std::any_of(request_.headers.begin(), request_.headers.end(),
+                                 [](const auto& h) { return h.first == actsFor; });
+  if (!names && !c_.options.player.empty()) r.headers.push_back(sent(actsFor, c_.options.player));
   for (const auto& [name, value] : request_.headers) r.headers.push_back(sent(name, value));
   if (!request_.body.empty()) r.headers.emplace_back("Content-Type", "application/json");
   r.body = request_.body;

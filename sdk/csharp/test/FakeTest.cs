@@ -92,6 +92,7 @@ static class FakeTest
         Fills();
         LeavesAnErrorWithoutEnd();
         LeavesALookUpThatTakesLong();
+        ActsForOnePlayer();
         DisposesWithinACallback();
         CallbacksThrowAndPump();
     }
@@ -248,6 +249,35 @@ static class FakeTest
         matchmaker.Search();
         for (var end = fake.Steady + 400000; !drip.Left && fake.Steady < end;) matchmaker.Pump(1);
         Check(drip.Left, "an error that does not end is left");
+    }
+
+    /// <summary>Keeps the players for whom requests act.</summary>
+    sealed class Ear : ITransport
+    {
+        internal readonly List<string> Heard = new List<string>();
+
+        public long Start(HttpCall call, IHttpListener listener)
+        {
+            Heard.AddRange(call.Headers.Where(h => h.Key == AnyRequest.ActsFor).Select(h => h.Value));
+            return 1;
+        }
+
+        public void Cancel(long id) { }
+        public void Pump(int wait) { }
+    }
+
+    static void ActsForOnePlayer()
+    {
+        var ear = new Ear();
+        var options = new FakeService().Options("ada");
+        options.Player = "bob";
+        options.Transport = ear;
+        var matchmaker = new Matchmaker(options);
+        matchmaker.Send(Matchmaking.Api.Requests.MyParty(), r => { });
+        for (var i = 0; i < 100 && ear.Heard.Count == 0; i++) matchmaker.Pump(1);
+        matchmaker.Send(Matchmaking.Api.Requests.MyParty(onBehalfOf: "cleo"), r => { });
+        for (var i = 0; i < 100 && ear.Heard.Count < 2; i++) matchmaker.Pump(1);
+        Check(string.Join(" ", ear.Heard) == "bob cleo", "a request's own player is instead of the option's");
     }
 
     static void LeavesALookUpThatTakesLong()
