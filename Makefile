@@ -74,7 +74,7 @@ test: $(call parts,test,all,contract) ## Test everything once: units, the contra
 .PHONY: test-all test-contract
 # Some tests wait while others compute: four packages at a time keep two processors busy.
 BUSY = $(shell n=$$(nproc 2>/dev/null || echo 4); echo $$((n > 4 ? n : 4)))
-# The cases that rapid draws are those of a seed; check-race draws new ones.
+# Package rapid draws the same cases each time; with check-race it draws new ones.
 test-all: redis
 	@RAPID_SEED=1 .ci/test -short -timeout 30m -p $(BUSY) $(MODULES:%=./%/...)
 ## PART=contract: only that, also of a running service: URL= DATA=folder of a dev, or CONTRACT_…_TOKEN, PROJECT=

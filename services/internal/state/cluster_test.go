@@ -31,8 +31,8 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// ports counts the ports of freePort. They are below those that systems give to connections, above those of package
-// launch, and begin at one of the process's own.
+// ports counts the ports of freePort. They are below those that systems give to connections, above what package launch
+// gives away, and begin at one of the process's own.
 var ports atomic.Int32
 
 // freePort returns a free port of 127.0.0.1, another one at each call.
