@@ -88,8 +88,9 @@ func TestRecordingNamesNobody(t *testing.T) {
 			t.Fatalf("event %d of %d is another one: %+v", i, len(got), got[min(i, len(got)-1)])
 		}
 	}
+	id := r.out.ID() // it is random
 	for _, name := range []string{"ada", "bob", "t-", "match-id"} {
-		if bytes.Contains(file, []byte(name)) {
+		if bytes.Contains(bytes.Replace(file, id[:], nil, 1), []byte(name)) {
 			t.Errorf("the file has %q", name)
 		}
 	}

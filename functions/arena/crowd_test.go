@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -60,7 +61,7 @@ func TestArenaOfChangesOverlooksNobody(t *testing.T) {
 			if step > 0 && (len(waiting)-before)*rules.players < before/2 {
 				kept++
 			}
-			for id := range waiting {
+			for _, id := range slices.Sorted(maps.Keys(waiting)) {
 				if r.IntN(100) == 0 {
 					crowd.Remove(id)
 					delete(waiting, id)

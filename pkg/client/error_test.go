@@ -179,12 +179,10 @@ func TestOptions(t *testing.T) {
 func TestTokenStaysSecret(t *testing.T) {
 	const secret = "secret-token"
 	failing := errors.New("the source is dry")
-	unreachable := newService(t, fine)
-	unreachable.Close()
 	for name, o := range map[string]client.Options{
 		"refused":      {URL: newService(t, reply{status: 401}).URL, Token: client.StaticToken(secret)},
 		"lost":         {URL: newService(t, cut).URL, Token: client.StaticToken(secret)},
-		"unreachable":  {URL: unreachable.URL, Token: client.StaticToken(secret)},
+		"unreachable":  {URL: "http://127.0.0.1:1", Token: client.StaticToken(secret)},
 		"not a header": {URL: newService(t, fine).URL, Token: client.StaticToken(secret + "\n" + secret)},
 		"empty":        {URL: newService(t, fine).URL, Token: client.StaticToken(" ")},
 		"no source": {URL: newService(t, fine).URL, Token: func(context.Context) (string, error) {

@@ -176,7 +176,7 @@ func TestRetryCancelled(t *testing.T) {
 // A server that is not there may be about to start, but only if one has the patience.
 func TestRetryReconnects(t *testing.T) {
 	s := newService(t, fine)
-	s.Close()
+	s.URL = "http://127.0.0.1:1"
 	c, clock := newClient(t, s)
 	if err := getOne(t.Context(), c); err == nil || len(clock.naps) != 5 {
 		t.Errorf("got %v after %v", err, clock.naps)

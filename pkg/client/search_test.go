@@ -20,8 +20,9 @@ import (
 // searched is a service with one ticket, t1, that waits until it is assigned or deleted.
 type searched struct {
 	*httptest.Server
-	late  bool   // DELETE comes too late
-	tells func() // called when an event was told
+	late   bool   // DELETE comes too late
+	tells  func() // called when an event was told
+	leaves func() // called when a stream was left
 
 	mu       sync.Mutex
 	assigned chan struct{}
@@ -53,6 +54,9 @@ func (s *searched) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case <-s.assigned:
 			fmt.Fprint(w, resolves)
 		case <-r.Context().Done():
+			if s.leaves != nil {
+				s.leaves()
+			}
 		}
 	case r.Method == http.MethodPost:
 		s.keys[strings.Trim(r.Header.Get("Idempotency-Key"), `"`)] = true
@@ -119,9 +123,11 @@ func TestSearchSleepsWhileItIsSuspended(t *testing.T) {
 	s.tells = func() {
 		s.tells = nil
 		search.Suspend()
-		close(s.assigned)
-		go search.Resume()
 	}
+	s.leaves = sync.OnceFunc(func() { // before that the stream might tell of the assignment
+		close(s.assigned)
+		search.Resume()
+	})
 	if ticket, err := search.Run(t.Context()); err != nil || ticket.Assignment.Connection != "h:1" {
 		t.Errorf("%+v, %v", ticket, err)
 	}

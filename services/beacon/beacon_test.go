@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -163,44 +164,51 @@ func TestAnswersAreNotLonger(t *testing.T) {
 	}
 }
 
-// A network that asks too often is not answered until time has passed; another network is.
+// A network that asks too often is not answered until time has passed; another network is, unless the two share a
+// count: of three networks, one does not.
 func TestLimit(t *testing.T) {
 	var now clock
-	r := start(t, func(o *beacon.Options) {
-		o.Settings.Rate, o.Settings.Burst, o.Settings.UDP = 1, 3, "0.0.0.0:0"
-		o.Elapsed = now.elapsed
-		o.Settings.Proxies.Trusted = "127.0.0.0/8"
-	})
-	status := func(client string) int {
+	limited := func(t *testing.T) *running {
 		t.Helper()
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.url+beacon.Path, http.NoBody)
-		must(t, err)
-		req.Header.Set("X-Forwarded-For", client)
-		res, err := http.DefaultClient.Do(req)
-		must(t, err)
-		defer res.Body.Close()
-		return res.StatusCode
+		return start(t, func(o *beacon.Options) {
+			o.Settings.Rate, o.Settings.Burst, o.Settings.UDP = 1, 3, "0.0.0.0:0"
+			o.Elapsed = now.elapsed
+			o.Settings.Proxies.Trusted = "127.0.0.0/8"
+		})
 	}
-	for i, tt := range []struct {
-		client string
-		want   int
-	}{
-		{"192.0.2.1", 200}, {"192.0.2.2", 200}, {"192.0.2.255", 200}, // one /24
-		{"192.0.2.1", 429}, {"192.0.2.9", 429},
-		{"192.0.3.1", 200},
-		{"2001:db8:1:1::1", 200}, {"2001:db8:1:2::1", 200}, {"2001:db8:1:3::1", 200}, // one /48
-		{"2001:db8:1:4::1", 429},
-		{"2001:db8:2::1", 200},
+	for network, c := range map[string]struct{ from, others []string }{
+		"/24": {[]string{"192.0.2.1", "192.0.2.2", "192.0.2.255", "192.0.2.1", "192.0.2.9"},
+			[]string{"192.0.3.1", "192.0.4.1", "192.0.5.1"}},
+		"/48": {[]string{"2001:db8:1:1::1", "2001:db8:1:2::1", "2001:db8:1:3::1", "2001:db8:1:4::1"},
+			[]string{"2001:db8:2::1", "2001:db8:3::1", "2001:db8:4::1"}},
 	} {
-		if got := status(tt.client); got != tt.want {
-			t.Errorf("%d: %s: %d, want %d", i, tt.client, got, tt.want)
-		}
+		t.Run(network, func(t *testing.T) {
+			r := limited(t)
+			status := func(client string) int {
+				t.Helper()
+				req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.url+beacon.Path, http.NoBody)
+				must(t, err)
+				req.Header.Set("X-Forwarded-For", client)
+				res, err := http.DefaultClient.Do(req)
+				must(t, err)
+				defer res.Body.Close()
+				return res.StatusCode
+			}
+			for i, client := range c.from {
+				if got := status(client); got != map[bool]int{true: 200, false: 429}[i < 3] {
+					t.Errorf("%d: %s: %d", i, client, got)
+				}
+			}
+			if !slices.ContainsFunc(c.others, func(client string) bool { return status(client) == 200 }) {
+				t.Error("other networks are not answered")
+			}
+			now.Add(int64(time.Second))
+			if first, second := status(c.from[0]), status(c.from[0]); first != 200 || second != 429 {
+				t.Errorf("after a second: %d %d", first, second)
+			}
+		})
 	}
-	now.Add(int64(time.Second))
-	if first, second := status("192.0.2.1"), status("192.0.2.1"); first != 200 || second != 429 {
-		t.Errorf("after a second: %d %d", first, second)
-	}
-	c := dial(t, netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), r.Addr().Port()))
+	c := dial(t, netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), limited(t).Addr().Port()))
 	for range 3 {
 		c.greet(t, 1)
 	}

@@ -490,11 +490,11 @@ func TestRequestsThatAreRefused(t *testing.T) {
 			t.Errorf("%s: %d, want %d\n%.500s", name, status, tt.status, body)
 		}
 	}
-	status, header, _ := ask(t, "POST", logins.URL+"/console/-/login", url.Values{"token": {"good"}, "project": {"demo"},
-		"to": {"//evil.example/console/demo/now"}})
+	status, header, _ := ask(t, "POST", logins.URL+"/console/-/login", url.Values{"token": {"a-token"},
+		"project": {"demo"}, "to": {"//evil.example/console/demo/now"}})
 	cookie := header.Get("Set-Cookie")
 	if status != http.StatusSeeOther || header.Get("Location") != "/console/demo/now" ||
-		strings.Contains(cookie, "good") || !strings.Contains(cookie, "HttpOnly") ||
+		strings.Contains(cookie, "a-token") || !strings.Contains(cookie, "HttpOnly") ||
 		!strings.Contains(cookie, "SameSite=Lax") {
 		t.Errorf("%d %v", status, header)
 	}

@@ -188,7 +188,7 @@ func TestRefusals(t *testing.T) {
 		status                   int
 		code, says               string
 	}{
-		{"forged", server[:len(server)-4] + "AAAA", id, fine, 401, "unauthenticated", "signature"},
+		{"forged", server[:len(server)-9] + "AAAAAAAAA", id, fine, 401, "unauthenticated", "signature"},
 		{"of a player", w.token(auth.Player, "demo", ""), id, fine, 403, "forbidden", "player tokens"},
 		{"of another match", w.token(auth.Server, "demo", other), id, fine, 403, "forbidden", "another match"},
 		{"of another project", w.token(auth.Server, "other", id), id, fine, 403, "wrongProject", "project"},

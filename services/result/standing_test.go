@@ -50,7 +50,7 @@ func TestStandingRefusals(t *testing.T) {
 		status                    int
 		code, says                string
 	}{
-		{"forged", service[:len(service)-4] + "AAAA", "ada", fine, 401, "unauthenticated", "signature"},
+		{"forged", service[:len(service)-9] + "AAAAAAAAA", "ada", fine, 401, "unauthenticated", "signature"},
 		{"of the player", w.token(auth.Player, "demo", ""), "ada", fine, 403, "forbidden", "player tokens"},
 		{"of a server", w.token(auth.Server, "demo", ""), "ada", fine, 403, "forbidden", "server tokens"},
 		{"of support", mint(issuer.Claims{Kind: auth.Developer, Subject: "s", Project: "demo", Role: "Support"}), "ada", fine,

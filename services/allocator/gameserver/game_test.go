@@ -44,17 +44,17 @@ func TestWhoDoesNotComeHasLeft(t *testing.T) {
 
 func TestPlayersLeaveAfterAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g, changes := newGame(100, time.Minute)
-		for i := range 100 {
+		g, changes := newGame(1000, time.Minute)
+		for i := range 1000 {
 			ticket := string(rune('a' + i))
 			g.expect([]string{ticket})
 			g.hello(ticket)
 		}
 		<-time.After(time.Minute)
 		synctest.Wait()
-		// About 63 of a hundred by then; hardly ever less than 40, or more than 85.
-		if left := int(changes.Load()); left < 40 || left > 85 || g.open() != left {
-			t.Errorf("after the time that they stay on average %d of 100 players have left, %d places are open", left, g.open())
+		// About 632 by then; less than 540, or more than 720, in one of 10^8 runs.
+		if left := int(changes.Load()); left < 540 || left > 720 || g.open() != left {
+			t.Errorf("after the time that they stay on average %d of 1000 players have left, %d places are open", left, g.open())
 		}
 		g.end()
 		before := changes.Load()

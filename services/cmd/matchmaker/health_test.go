@@ -21,6 +21,7 @@ func TestHealth(t *testing.T) {
 		w.WriteHeader(status)
 		_, _ = w.Write([]byte("not ready: nats"))
 	}))
+	defer service.Close()
 	for _, path := range []string{"/readyz", "", "/"} {
 		if code, _, errs := matchmaker(t, "health", service.URL+path); code != exitOK {
 			t.Errorf("%q: %d: %s", path, code, errs)
@@ -31,8 +32,7 @@ func TestHealth(t *testing.T) {
 		!strings.Contains(errs, "503 Service Unavailable: not ready: nats") {
 		t.Errorf("%d: %s", code, errs)
 	}
-	service.Close()
-	if code, _, errs := matchmaker(t, "health", service.URL+"/readyz"); code != exitFailure ||
+	if code, _, errs := matchmaker(t, "health", "http://127.0.0.1:1/readyz"); code != exitFailure ||
 		!strings.Contains(errs, "connect") {
 		t.Errorf("%d: %s", code, errs)
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -174,14 +173,7 @@ func TestRefusedTokenNamesItsKey(t *testing.T) {
 }
 
 func TestErrorNamesAServiceThatDoesNotAnswer(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	url := "http://" + listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
+	const url = "http://127.0.0.1:1"
 	shell := newShell(t)
 	got := shell.run("function", "list", "--url", url, "--data", shell.data)
 	got.expect(1, "", "mm: no service answers at "+url)

@@ -31,15 +31,15 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// ports counts the ports of freePort. They begin below those that systems give to connections, at one of the process's
-// own.
+// ports counts the ports of freePort. They are below those that systems give to connections, above what package launch
+// gives away, and begin at one of the process's own.
 var ports atomic.Int32
 
 // freePort returns a free port of 127.0.0.1, another one at each call.
 func freePort(t *testing.T) string {
 	t.Helper()
 	for range 100 {
-		port := strconv.Itoa(10000 + (os.Getpid()*61+int(ports.Add(1)))%12000)
+		port := strconv.Itoa(30000 + (os.Getpid()*61+int(ports.Add(1)))%2700)
 		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:"+port)
 		if err == nil {
 			_ = l.Close()

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -70,7 +71,7 @@ func TestRulesOfChangesOverlookNobody(t *testing.T) {
 			}
 			waiting[one.GetId()] = true
 		}
-		for id := range waiting {
+		for _, id := range slices.Sorted(maps.Keys(waiting)) {
 			if random.IntN(400) == 0 {
 				delete(waiting, id)
 				index.Drop(id)
