@@ -85,7 +85,8 @@ type service struct {
 func New(o Options) app.Part {
 	s := &service{Options: o, waiters: newWaiters(o.Settings.Held, o.Settings.attention(), o.Meter),
 		lookups: quota.NewQueue(quota.Options{Places: 1, Waiting: maxSearches, Now: o.Now})}
-	s.streams = newStreams(&o, s.waiters.stopped)
+	s.streams = stream.New(stream.Options{Settings: o.Streams, Stopped: s.waiters.stopped, Log: o.Log,
+		Instruments: stream.NewInstruments(o.Meter, "matchmaker.parties.streams", "parties")})
 	s.sweeper = newSweeper(s)
 	s.presence = presence.New(presence.Options{Log: o.Log, Meter: o.Meter, Hear: o.Store.Hear,
 		Settings: o.Store.Settings})
@@ -129,7 +130,8 @@ func (s *service) routes(e *echo.Echo) {
 	add(echo.DELETE, "/:party/members/:player", s.leave)
 	add(echo.PUT, "/:party/search", s.start)
 	add(echo.DELETE, "/:party/search", s.stop)
-	member, studio := handler(s.get), ratelimit.PerProject(s.Store, "party-looks", readRate())(s.answerStudio)
+	member := handler(func(c echo.Context, player string) error { return s.read(c, c.Param("party"), player) })
+	studio := ratelimit.PerProject(s.Store, "party-looks", state.Rate{PerSecond: 5, Burst: 20})(s.answerStudio)
 	e.GET(web.Base+"/parties/:party", readers(func(c echo.Context) error {
 		if auth.From(c).Kind == auth.Developer {
 			return studio(c)
