@@ -94,8 +94,15 @@ func New(o Options) *Service {
 	}
 	o.Streams.Places = o.Settings.Streams
 	s.streams = stream.New(stream.Options{Settings: o.Streams, Stopped: s.stopped, Log: o.Log,
-		Instead:     "GET with Accept: application/json",
-		Instruments: stream.NewInstruments(o.Meter, "matchmaker.events.streams", "projects")})
+		Instead: "GET with Accept: application/json",
+		Instruments: stream.Instruments{
+			Open: o.Meter.UpDownCounter("matchmaker.events.streams", "{stream}",
+				"Streams of events of projects that this process holds open."),
+			Refused: o.Meter.Counter("matchmaker.events.streams.refused", "{stream}",
+				"Streams of events of projects that were refused because too many are open."),
+			Ended: o.Meter.Counter("matchmaker.events.streams.ended", "{stream}",
+				"Streams of events of projects that ended, by the reason."),
+		}})
 	s.reads = stream.NewPlaces(maxReads, maxReads,
 		o.Meter.UpDownCounter("matchmaker.events.reads", "{request}",
 			"Requests of studios for which this process reads events."),

@@ -85,8 +85,7 @@ type service struct {
 func New(o Options) app.Part {
 	s := &service{Options: o, waiters: newWaiters(o.Settings.Held, o.Settings.attention(), o.Meter),
 		lookups: quota.NewQueue(quota.Options{Places: 1, Waiting: maxSearches, Now: o.Now})}
-	s.streams = stream.New(stream.Options{Settings: o.Streams, Stopped: s.waiters.stopped, Log: o.Log,
-		Instruments: stream.NewInstruments(o.Meter, "matchmaker.parties.streams", "parties")})
+	s.streams = newStreams(&o, s.waiters.stopped)
 	s.sweeper = newSweeper(s)
 	s.presence = presence.New(presence.Options{Log: o.Log, Meter: o.Meter, Hear: o.Store.Hear,
 		Settings: o.Store.Settings})

@@ -31,6 +31,18 @@ const (
 // longestLook is how often, at least, a stream reads its party in case a notification was lost.
 const longestLook = 10 * time.Second
 
+func newStreams(o *Options, stopped <-chan struct{}) *stream.Streams {
+	return stream.New(stream.Options{Settings: o.Streams, Stopped: stopped, Log: o.Log,
+		Instruments: stream.Instruments{
+			Open: o.Meter.UpDownCounter("matchmaker.parties.streams", "{stream}",
+				"Streams of events of parties that this process holds open."),
+			Refused: o.Meter.Counter("matchmaker.parties.streams.refused", "{stream}",
+				"Streams of events of parties that were refused because too many are open."),
+			Ended: o.Meter.Counter("matchmaker.parties.streams.ended", "{stream}",
+				"Streams of events of parties that ended, by the reason."),
+		}})
+}
+
 // follower is what an open stream tells a member of a party. It keeps nothing of the party that may be large.
 type follower struct {
 	reader

@@ -100,8 +100,7 @@ func New(o Options) app.Part {
 	s := &service{Options: o, waiters: newWaiters(),
 		adhoc: adhoc.Requester{Bus: o.Bus, Tracer: o.Tracer, Most: explainProposals}}
 	s.longPolls = newLongPollLimit(&o)
-	s.streams = stream.New(stream.Options{Settings: o.Settings.Streams, Stopped: s.waiters.stopped, Log: o.Log,
-		Instruments: stream.NewInstruments(o.Meter, "matchmaker.streams", "tickets")})
+	s.streams = newStreams(&o, s.waiters.stopped)
 	s.events = &events{hear: o.Bus.OnEvents, wake: s.waiters, log: o.Log, projects: map[string]*subscription{}}
 	s.reads = ratelimit.NewLocal("reads", o.Reads, o.Now)
 	s.deletes = ratelimit.NewLocal("deletes", o.Reads, o.Now)

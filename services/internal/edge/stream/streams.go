@@ -45,16 +45,6 @@ type Instruments struct {
 	Refused, Ended metric.Int64Counter
 }
 
-// NewInstruments counts streams of events of things, such as parties, by metrics whose names begin alike.
-func NewInstruments(m telemetry.Meter, name, things string) Instruments {
-	these := "Streams of events of " + things + " that "
-	return Instruments{
-		Open:    m.UpDownCounter(name, "{stream}", these+"this process holds open."),
-		Refused: m.Counter(name+".refused", "{stream}", these+"were refused because too many are open."),
-		Ended:   m.Counter(name+".ended", "{stream}", these+"ended, by the reason."),
-	}
-}
-
 // Streams are this process's open streams of one kind, within limits.
 type Streams struct {
 	Options
