@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
-	"matchmaker.dev/services/internal/platform/keyfile"
 	"matchmaker.dev/services/lab/recording"
 )
 
@@ -89,7 +89,15 @@ func rewrite(name string, write func(from io.Reader, to io.Writer) error) error 
 		return err
 	}
 	defer func() { _ = from.Close() }() // it was only read
-	if err := keyfile.Rewrite(name, 0o600, func(to io.Writer) error { return write(from, to) }); err != nil {
+	to, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	defer os.Remove(to.Name()) // which the rename has taken away
+	if err = errors.Join(write(from, to), to.Sync(), to.Close()); err == nil {
+		err = os.Rename(to.Name(), name)
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil

@@ -7,9 +7,6 @@ import (
 	"strings"
 )
 
-// npmFile is the name of the package for npm.
-func (r *release) npmFile() string { return "matchmaker-client-" + r.number() + ".tgz" }
-
 // npm packs the TypeScript client, with the version of the release. The lock file says what compiles it.
 func (r *release) npm(ctx context.Context) error {
 	for _, arguments := range [][]string{
@@ -22,7 +19,7 @@ func (r *release) npm(ctx context.Context) error {
 			return err
 		}
 	}
-	r.made = append(r.made, part{name: r.npmFile()})
+	r.made = append(r.made, part{name: "matchmaker-client-" + r.number() + ".tgz"})
 	return nil
 }
 

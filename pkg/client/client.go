@@ -12,6 +12,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,9 +71,7 @@ func New(o Options) (*Client, error) {
 	if c.http == nil {
 		c.http = newHTTP()
 	}
-	if c.agent == "" {
-		c.agent = "matchmaker-client-go"
-	}
+	c.agent = cmp.Or(c.agent, "matchmaker-client-go")
 	return c, nil
 }
 

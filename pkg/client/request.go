@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -262,9 +263,7 @@ func (c *Client) prepare(ctx context.Context, r *request, moves func()) (*http.R
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
-	for name, values := range r.header {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, r.header)
 	req.Header.Set("User-Agent", c.agent)
 	req.Header.Set("Accept", "application/json, application/problem+json")
 	if r.body != nil {

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -42,18 +43,10 @@ type Retry struct {
 }
 
 func (r Retry) orDefault() Retry {
-	if r.Attempts == 0 {
-		r.Attempts = 5
-	}
-	if r.Reconnects == 0 {
-		r.Reconnects = 5
-	}
-	if r.MaxWait == 0 {
-		r.MaxWait = time.Minute
-	}
-	if r.Scale == 0 {
-		r.Scale = 1
-	}
+	r.Attempts = cmp.Or(r.Attempts, 5)
+	r.Reconnects = cmp.Or(r.Reconnects, 5)
+	r.MaxWait = cmp.Or(r.MaxWait, time.Minute)
+	r.Scale = cmp.Or(r.Scale, 1)
 	if r.Sleep == nil {
 		r.Sleep = sleep
 	}

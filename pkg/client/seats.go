@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"encoding/base64"
@@ -62,9 +63,7 @@ func NewSeats(o SeatsOptions) (*Seats, error) {
 	case o.Leeway < 0 || o.Leeway > maxLeeway:
 		return nil, fmt.Errorf("client: seats: Leeway: at most %s", maxLeeway)
 	}
-	if o.Leeway == 0 {
-		o.Leeway = 30 * time.Second
-	}
+	o.Leeway = cmp.Or(o.Leeway, 30*time.Second)
 	if o.Now == nil {
 		o.Now = time.Now
 	}

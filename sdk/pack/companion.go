@@ -4,6 +4,7 @@ import (
 	"crypto/md5" //nolint:gosec // it names files, it proves nothing
 	"encoding/binary"
 	"encoding/hex"
+	"maps"
 	"path"
 	"regexp"
 	"strings"
@@ -64,9 +65,7 @@ func uids(files map[string][]byte) {
 		}
 		added[file+".uid"] = []byte("uid://" + text + "\n")
 	}
-	for file, text := range added {
-		files[file] = text
-	}
+	maps.Copy(files, added)
 }
 
 // forGodot3 spells a file for Godot 4 as Godot 3 does.

@@ -27,18 +27,11 @@ func (s *service) deallocate(ctx context.Context) {
 	var running sync.WaitGroup
 	defer running.Wait()
 	busy := new(sync.Map) // the projects whose deallocations run: one whose hosting system hangs gets no more of them
-	every := time.NewTicker(s.Settings.Sweep)
-	defer every.Stop()
-	for {
+	for ctx.Err() == nil {
 		if err := s.deallocateDue(ctx, busy, &running); err != nil && ctx.Err() == nil {
 			s.Log.WarnContext(ctx, "looking for servers to deallocate", "error", err)
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-every.C:
-		case <-s.deallocations.C():
-		}
+		s.deallocations.Await(ctx, s.Settings.Sweep, nil)
 	}
 }
 

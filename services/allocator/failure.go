@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/allocator/provider"
-	"matchmaker.dev/services/internal/edge/ratelimit"
 	"matchmaker.dev/services/internal/match/definition"
 	"matchmaker.dev/services/internal/state"
 )
@@ -51,12 +49,6 @@ func failureOf(err error) failure {
 // requeues reports whether tickets wait again after a failure, as their config says. After a final failure they never
 // do: they would be matched, and fail, over and over.
 func (f failure) requeues(setting string) bool { return setting == definition.Requeue && !f.final }
-
-// newRefusals limits how often an allocator says of each target that it has no server. Matches that were refused ask
-// again and again, each for itself.
-func newRefusals() *ratelimit.Local {
-	return ratelimit.NewLocal("refusals", state.Rate{PerSecond: 10, Burst: 1}, time.Now)
-}
 
 // refuse notes that hosting has no server for a match now: the director claims no more matches for its target.
 func (s *service) refuse(ctx context.Context, project string, m *pb.Match, err error) {

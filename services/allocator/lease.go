@@ -6,8 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
-
 	"matchmaker.dev/services/internal/platform/wait"
 )
 
@@ -20,8 +18,6 @@ type lease struct {
 	// renewed is when it was taken or renewed at the latest: it lasts at least until Hold after that.
 	renewed time.Time
 }
-
-func newLease() *lease { return &lease{holder: uuid.NewString(), renewed: time.Now()} }
 
 // whileLeased calls do, renews the lease of a match until do returns, and tells whether the lease was lost. The context
 // of do ends when it is lost: when the match ended, another allocator took it over, or the state store did not answer

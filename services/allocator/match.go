@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
 	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/protobuf/proto"
 
@@ -56,10 +57,10 @@ func (s *service) match(ctx context.Context, w *pb.MatchWork, attempt int) error
 
 // begin begins the allocation of a match, or goes on with one that another allocator began.
 func (s *service) begin(ctx context.Context, project string, m *pb.Match, f *fleet) error {
-	l := newLease()
+	l := &lease{holder: uuid.NewString(), renewed: time.Now()}
 	begun, err := s.begins.do(ctx, project, state.Beginning{Match: m, Lease: state.MatchLease{
 		Holder: l.holder, Hold: s.Settings.Hold, Search: s.Settings.Deadline,
-		Claim: s.Settings.Deadline + s.Settings.slack(),
+		Claim: s.Settings.Deadline * 3 / 2, // with time for the rest of the work
 	}})
 	if err != nil {
 		return err

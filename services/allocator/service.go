@@ -24,6 +24,7 @@ import (
 	"matchmaker.dev/services/internal/platform/app"
 	"matchmaker.dev/services/internal/platform/keyring"
 	"matchmaker.dev/services/internal/platform/notify"
+	"matchmaker.dev/services/internal/platform/settings"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -76,10 +77,12 @@ type service struct {
 
 // New makes the service.
 func New(o Options) app.Part {
-	o.Settings.Timing = o.Settings.complete()
+	settings.Complete(&o.Settings.Timing)
 	s := &service{
 		Options: o, metrics: newMetrics(o.Meter), limiter: newLimiter(o.Settings.Parallel, o.Settings.Fleet),
-		refusals: newRefusals(), deallocations: notify.New(),
+		// Matches that were refused ask again and again, each for itself: an allocator says it now and then.
+		refusals:      ratelimit.NewLocal("refusals", state.Rate{PerSecond: 10, Burst: 1}, time.Now),
+		deallocations: notify.New(),
 	}
 	s.begins = newBatch(o.Settings.Call, o.Store.BeginAllocations, func(a state.Allocation) bool { return a.Status != "" })
 	s.ends = newBatch(o.Settings.Call, s.endMatches, func(e state.Ended) bool { return e.Status != "" })

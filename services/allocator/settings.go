@@ -1,9 +1,6 @@
 package allocator
 
-import (
-	"cmp"
-	"time"
-)
+import "time"
 
 // Settings of the allocator.
 type Settings struct {
@@ -18,21 +15,12 @@ type Settings struct {
 
 // Timing is what no flag sets. A zero member means its default.
 type Timing struct {
-	// Poll is the time between two questions after an allocation that is pending: 250 ms.
-	Poll time.Duration
-	// Hold is how long a match stays in the hands of an allocator that gives no sign of life: 10 s.
-	Hold time.Duration
-	// Sweep is how often an allocator looks for servers to be given back, 1 s, and Retry how soon one that could not be
-	// is given back again, 15 s.
-	Sweep, Retry time.Duration
+	// Poll is the time between two questions after an allocation that is pending.
+	Poll time.Duration `default:"250ms"`
+	// Hold is how long a match stays in the hands of an allocator that gives no sign of life.
+	Hold time.Duration `default:"10s"`
+	// Sweep is how often an allocator looks for servers to be given back, and Retry how soon one that could not be is
+	// given back again.
+	Sweep time.Duration `default:"1s"`
+	Retry time.Duration `default:"15s"`
 }
-
-func (t Timing) complete() Timing {
-	return Timing{
-		Poll: cmp.Or(t.Poll, 250*time.Millisecond), Hold: cmp.Or(t.Hold, 10*time.Second),
-		Sweep: cmp.Or(t.Sweep, time.Second), Retry: cmp.Or(t.Retry, 15*time.Second),
-	}
-}
-
-// slack is what the claim of a match lasts beyond Deadline, for the rest of the work.
-func (s *Settings) slack() time.Duration { return s.Deadline / 2 }

@@ -12,9 +12,6 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// listRate is how often developers of a project may list backfill tickets: each list looks at a thousand at most.
-func listRate() state.Rate { return state.Rate{PerSecond: 5, Burst: 20} }
-
 // list answers GET of the second generation, for developers. It leaves out properties.
 func (s *service) list(c echo.Context) error {
 	values, err := web.Query(c, "id", "queue", "limit", "after")

@@ -57,11 +57,6 @@ func (x *metrics) recordApproval(ctx context.Context, project string, a *state.A
 	}
 }
 
-// recordCost records what a search is charged.
-func (x *metrics) recordCost(ctx context.Context, project string, cost time.Duration) {
-	x.cost.Add(ctx, cost.Seconds(), telemetry.WithLabels(x.projects.Of(project)))
-}
-
 // recordRun records a run of the first generation.
 func (x *metrics) recordRun(ctx context.Context, project, failure string) {
 	outcome := "ok"

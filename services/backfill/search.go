@@ -10,6 +10,7 @@ import (
 	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/match/evaluator"
 	"matchmaker.dev/services/internal/match/segmentation"
+	"matchmaker.dev/services/internal/observe/telemetry"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -39,7 +40,10 @@ func (s *service) search(ctx context.Context, project string, in v1Request) ([]*
 	}
 	var entries []*candidate
 	var cost time.Duration
-	defer func() { s.charge(ctx, project, cost) }()
+	defer func() {
+		s.metrics.cost.Add(ctx, cost.Seconds(), telemetry.WithLabels(s.metrics.projects.Of(project)))
+		s.budget().Charge(ctx, project, cost)
+	}()
 	for range segments {
 		a := <-answers
 		cost += a.Cost
@@ -89,10 +93,4 @@ func (s *service) checkBudget(ctx context.Context, project string) error {
 		"they may (%v seconds a second): try again later", s.Settings.Cores)
 	e.Limit = &problem.Limit{Name: searchBucket, Amount: max(1, int(budget.Amount/time.Second)), Window: budget.Window}
 	return budget.Allow(ctx, project, e)
-}
-
-// charge charges the project for the runs of a search.
-func (s *service) charge(ctx context.Context, project string, cost time.Duration) {
-	s.metrics.recordCost(ctx, project, cost)
-	s.budget().Charge(ctx, project, cost)
 }

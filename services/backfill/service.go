@@ -83,7 +83,7 @@ func (s *service) routes(e *echo.Echo) {
 		ratelimit.PerProject(s.Store, "backfill", s.Settings.requests()))
 	for _, base := range bases {
 		e.GET(base, s.list, s.Verifier.RequireLook(auth.Developer),
-			ratelimit.PerProject(s.Store, "backfill-lists", listRate()))
+			ratelimit.PerProject(s.Store, "backfill-lists", state.Rate{PerSecond: 5, Burst: 20})) // each looks at a thousand
 		e.POST(base, s.create, server, bodies)
 		e.PUT(base+"/:backfill", s.replace, server, bodies)
 		e.DELETE(base+"/:backfill", s.delete, server)

@@ -2,6 +2,7 @@ package config
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -140,12 +141,7 @@ func numbersOf(f *pb.Function) string {
 // eachAttribute calls f with the attributes of a config's filters and their paths, by the names of the pools, and with
 // the attributes of its report.
 func eachAttribute(c *pb.Config, f func(name string, at definition.Path)) {
-	pools := make([]string, 0, len(c.GetPools()))
-	for name := range c.GetPools() {
-		pools = append(pools, name)
-	}
-	slices.Sort(pools)
-	for _, name := range pools {
+	for _, name := range slices.Sorted(maps.Keys(c.GetPools())) {
 		for i, filter := range c.GetPools()[name].GetFilters() {
 			if attribute := filter.GetAttribute(); attribute != "" && attribute != pool.Created {
 				f(attribute, definition.Path("pools").Member(name).Index(i).Member("attribute"))

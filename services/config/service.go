@@ -83,11 +83,8 @@ func (s *service) run(ctx context.Context) error {
 }
 
 func (s *service) routes(e *echo.Echo) {
-	developer := []echo.MiddlewareFunc{s.Verifier.Require(auth.Developer)}
-	look := []echo.MiddlewareFunc{s.Verifier.RequireLook(auth.Developer)}
-	if s.Limit != nil {
-		developer, look = append(developer, s.Limit), append(look, s.Limit)
-	}
+	developer := web.Steps(s.Verifier.Require(auth.Developer), s.Limit)
+	look := web.Steps(s.Verifier.RequireLook(auth.Developer), s.Limit)
 	e.POST(web.Base+"/configs", s.create, developer...)
 	e.GET(web.Base+"/configs", s.list, look...)
 	e.GET(web.Base+"/configs/:config", s.get, look...)

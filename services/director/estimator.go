@@ -3,6 +3,7 @@ package director
 import (
 	"context"
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync/atomic"
@@ -118,11 +119,7 @@ func (e *estimator) begin(ctx context.Context) bool {
 	if !e.observed.Check(ctx, "reading how long tickets wait", err) {
 		return true
 	}
-	ids := make([]string, 0, len(waiting))
-	for id := range waiting {
-		ids = append(ids, id)
-	}
-	for some := range slices.Chunk(ids, sampleRate) {
+	for some := range slices.Chunk(slices.Collect(maps.Keys(waiting)), sampleRate) {
 		bodies, err := e.Store.Bodies(ctx, e.project, some, sampleBytes)
 		if !e.observed.Check(ctx, "reading how long tickets wait", err) {
 			return true

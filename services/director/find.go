@@ -26,9 +26,7 @@ func (s *service) completed(ctx context.Context, listed []string) []string {
 
 // findProjects looks for projects that have keys and are not listed, until ctx ends.
 func (s *service) findProjects(ctx context.Context) {
-	again := time.NewTicker(findEvery)
-	defer again.Stop()
-	for {
+	for ctx.Err() == nil {
 		found, err := s.Store.FindProjects(ctx)
 		s.errorLog.Check(ctx, "looking for projects that are not listed", err)
 		if len(found) > 0 {
@@ -36,16 +34,10 @@ func (s *service) findProjects(ctx context.Context) {
 				"first", found[0])
 			s.wake.Notify()
 		}
-		var retry <-chan time.Time
+		again := findEvery
 		if err != nil {
-			retry = time.After(s.Settings.Lease)
+			again = min(again, s.Settings.Lease)
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-again.C:
-		case <-retry:
-		case <-s.search.C():
-		}
+		s.search.Await(ctx, again, nil)
 	}
 }

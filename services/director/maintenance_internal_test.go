@@ -26,7 +26,7 @@ func maintained(t *testing.T, now *time.Time) *maintenance {
 	must(t, err)
 	t.Cleanup(func() { _ = store.Close() })
 	s := scope{Options: &Options{Store: store, Now: clock, Readable: time.Hour, Settings: settings.Default[Settings](),
-		Timing: Timing{}.orUsual()}, project: "demo", log: log, inbox: newInbox(),
+		Timing: settings.Default[Timing]()}, project: "demo", log: log, inbox: newInbox(),
 		observed: observe.New(telemetry.Meter{}, telemetry.Tracer{}).Project("demo", 1, log)}
 	return &maintenance{scope: s, outbox: &outbox{scope: s}, listeners: new(listeners)}
 }

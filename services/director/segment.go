@@ -106,7 +106,7 @@ func (l *leader) receivePart(r *run, p bus.Part) {
 func (l *leader) answer(ctx context.Context, p part) {
 	s := p.run.segment
 	if s.run != p.run {
-		s.observed.CountLate(ctx, len(p.proposals))
+		s.observed.CountProposals(ctx, "late", len(p.proposals))
 		for _, late := range p.proposals {
 			l.memory.Give(late.Config, late.Origin.size)
 		}
@@ -130,7 +130,7 @@ func (l *leader) answer(ctx context.Context, p part) {
 	}
 	if p.dropped > 0 {
 		s.run.Stop() // more parts of it are dropped before they are read
-		s.observed.CountDropped(ctx, p.dropped)
+		s.observed.CountProposals(ctx, "dropped", p.dropped)
 	}
 	if counts := p.GetStats().GetPopulation(); s.population != nil && counts != nil {
 		s.population.update(counts)

@@ -29,7 +29,6 @@
 package director
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"sync"
@@ -42,6 +41,7 @@ import (
 	"matchmaker.dev/services/internal/observe/telemetry"
 	"matchmaker.dev/services/internal/platform/app"
 	"matchmaker.dev/services/internal/platform/notify"
+	"matchmaker.dev/services/internal/platform/settings"
 	"matchmaker.dev/services/internal/platform/wait"
 	"matchmaker.dev/services/internal/state"
 )
@@ -73,19 +73,14 @@ type Options struct {
 
 // Timing has the intervals of a director. Zeros stand for the usual times.
 type Timing struct {
-	// Look is how often a leader looks for work that time has brought; 1 s.
-	Look time.Duration
-	// Save is how often waits of tickets and quality of matches are stored; 5 s.
-	Save time.Duration
-	// Silence is the interval in which the silence of runners is counted; 500 ms. They send a heartbeat twice a second.
-	Silence time.Duration
-	// Forget is how often old changes of configs are deleted; an hour.
-	Forget time.Duration
-}
-
-func (t Timing) orUsual() Timing {
-	return Timing{Look: cmp.Or(t.Look, time.Second), Save: cmp.Or(t.Save, 5*time.Second),
-		Silence: cmp.Or(t.Silence, 500*time.Millisecond), Forget: cmp.Or(t.Forget, time.Hour)}
+	// Look is how often a leader looks for work that time has brought.
+	Look time.Duration `default:"1s"`
+	// Save is how often waits of tickets and quality of matches are stored.
+	Save time.Duration `default:"5s"`
+	// Silence is the interval in which the silence of runners is counted. They send a heartbeat twice a second.
+	Silence time.Duration `default:"500ms"`
+	// Forget is how often old changes of configs are deleted.
+	Forget time.Duration `default:"1h"`
 }
 
 // Bus is what a director needs of the bus: a *bus.Bus.
@@ -120,7 +115,7 @@ type service struct {
 
 // New makes the service.
 func New(o Options) app.Part {
-	o.Timing = o.Timing.orUsual()
+	settings.Complete(&o.Timing)
 	s := &service{
 		Options: o, observer: observe.New(o.Meter, o.Tracer), errorLog: observe.NewErrorLog(o.Log),
 		runners: newRunners(), listeners: new(listeners), leaders: map[string]*leader{},

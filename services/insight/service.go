@@ -117,10 +117,7 @@ func (s *Service) Part() app.Part {
 }
 
 func (s *service) routes(e *echo.Echo) {
-	look := []echo.MiddlewareFunc{s.Verifier.RequireLook(auth.Developer)}
-	if s.Limit != nil {
-		look = append(look, s.Limit)
-	}
+	look := web.Steps(s.Verifier.RequireLook(auth.Developer), s.Limit)
 	e.GET(web.ProjectEvents, s.events, look...)
 	e.GET(web.Base+"/matches", s.matches, look...)
 	e.GET(web.Base+"/matches/report", s.report, look...)

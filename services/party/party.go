@@ -110,10 +110,6 @@ func (s *service) mine(c echo.Context, player string) error {
 	return s.read(c, id, player)
 }
 
-func (s *service) get(c echo.Context, player string) error {
-	return s.read(c, c.Param("party"), player)
-}
-
 // answerStudio answers a party to its studio at once, without the code.
 func (s *service) answerStudio(c echo.Context) error {
 	p, err := s.Store.Party(c.Request().Context(), c.Param("project"), c.Param("party"))

@@ -20,12 +20,6 @@ import (
 // lookTime is how long an export or an erase may take, with a part of the time that a request has.
 const lookTime = 50 * time.Second
 
-// lookRate is how often all processes look through a project: each time they look at all keys of a server.
-func lookRate() state.Rate { return state.Rate{PerSecond: 0.5, Burst: 10} }
-
-// readRate is how often developers of a project may read parties.
-func readRate() state.Rate { return state.Rate{PerSecond: 5, Burst: 20} }
-
 // What an export has at most, in tickets and in bytes of what is stored of them.
 const (
 	exportedTickets = 1000
@@ -74,7 +68,8 @@ func (s *service) inTurn(
 			After(time.Second)
 	}
 	defer turn.Leave(0)
-	if err := s.Store.Allow(ctx, project, "players", lookRate()); err != nil {
+	// Each time all processes together look at all keys of a server.
+	if err := s.Store.Allow(ctx, project, "players", state.Rate{PerSecond: 0.5, Burst: 10}); err != nil {
 		return nil, err
 	}
 	found, err = do(ctx)

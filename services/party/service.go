@@ -129,7 +129,8 @@ func (s *service) routes(e *echo.Echo) {
 	add(echo.DELETE, "/:party/members/:player", s.leave)
 	add(echo.PUT, "/:party/search", s.start)
 	add(echo.DELETE, "/:party/search", s.stop)
-	member, studio := handler(s.get), ratelimit.PerProject(s.Store, "party-looks", readRate())(s.answerStudio)
+	member := handler(func(c echo.Context, player string) error { return s.read(c, c.Param("party"), player) })
+	studio := ratelimit.PerProject(s.Store, "party-looks", state.Rate{PerSecond: 5, Burst: 20})(s.answerStudio)
 	e.GET(web.Base+"/parties/:party", readers(func(c echo.Context) error {
 		if auth.From(c).Kind == auth.Developer {
 			return studio(c)

@@ -142,11 +142,8 @@ func (r *registry) part() app.Part {
 
 func (r *registry) routes(e *echo.Echo) {
 	const functions = web.Base + "/functions"
-	developer := []echo.MiddlewareFunc{r.Verifier.Require(auth.Developer)}
-	look := []echo.MiddlewareFunc{r.Verifier.RequireLook(auth.Developer)}
-	if r.Limit != nil {
-		developer, look = append(developer, r.Limit), append(look, r.Limit)
-	}
+	developer := web.Steps(r.Verifier.Require(auth.Developer), r.Limit)
+	look := web.Steps(r.Verifier.RequireLook(auth.Developer), r.Limit)
 	// The upload measures its file itself and answers 400, as the contract says; this limit is for the rest of a form.
 	upload := web.LimitBody(int64(r.Archive) + 2*formOverhead)
 

@@ -84,7 +84,8 @@ func rate(basis *state.ResultBasis, next *pb.MatchResult) (_ []state.Rated, odds
 	for _, c := range basis.Result.GetChanges() {
 		earlier[[2]string{c.GetPlayer(), c.GetRating()}] = c
 	}
-	played := slices.DeleteFunc(slices.Clone(next.GetTeams()), isEmpty)
+	played := slices.DeleteFunc(slices.Clone(next.GetTeams()),
+		func(t *pb.ResultTeam) bool { return len(t.GetPlayers()) == 0 })
 	for _, rule := range state.RatingsFor(basis.Settings, basis.GetQueue()) {
 		if len(played) < 2 {
 			break
@@ -201,8 +202,6 @@ func opponents(teams []*pb.ResultTeam, team, most int) (players []string) {
 	}
 	return players
 }
-
-func isEmpty(t *pb.ResultTeam) bool { return len(t.GetPlayers()) == 0 }
 
 // set writes what a match made of a rating.
 func (c *counted) set(rule *pb.RatingRule, earlier, change *pb.RatingChange, now time.Time) {

@@ -41,16 +41,15 @@ type service struct {
 	reports, reads *ratelimit.Local
 }
 
-// reportRate is how often the result of one match may be reported to one process: more than any server has to.
-func reportRate() state.Rate { return state.Rate{PerSecond: 1, Burst: 60} }
-
 // changes is how often a result is computed anew because a rating changed meanwhile.
 const changes = 16
 
 // New makes the service.
 func New(o Options) app.Part {
-	s := &service{Options: o, reports: ratelimit.NewLocal("results", reportRate(), o.Now),
-		reads: ratelimit.NewLocal("matches", o.Reads, o.Now)}
+	s := &service{Options: o,
+		// More often than any server has to report the result of one match.
+		reports: ratelimit.NewLocal("results", state.Rate{PerSecond: 1, Burst: 60}, o.Now),
+		reads:   ratelimit.NewLocal("matches", o.Reads, o.Now)}
 	return app.Part{Name: "result", Routes: s.routes}
 }
 

@@ -28,30 +28,30 @@ type Settings struct {
 
 // Timing has the times that no flag sets. A zero member means its default.
 type Timing struct {
-	// Idle is how long not all instances of a function must be busy before one of them ends: 1 min. A project with more
+	// Idle is how long not all instances of a function must be busy before one of them ends. A project with more
 	// hosts than Settings.Hosts loses one of them after as long without overload.
-	Idle time.Duration
+	Idle time.Duration `default:"1m"`
 	// Crowded is how long runs of a project must wait for instances, with as many instances as allowed, before one more
-	// runner hosts it: 2 s.
-	Crowded time.Duration
-	// Budget of a run whose request names none: 5 s. No budget is longer than a minute.
-	Budget time.Duration
-	// Drain is how long runs in flight may take when the runner stops or a project leaves it: 5 s.
-	Drain time.Duration
+	// runner hosts it.
+	Crowded time.Duration `default:"2s"`
+	// Budget of a run whose request names none. No budget is longer than a minute.
+	Budget time.Duration `default:"5s"`
+	// Drain is how long runs in flight may take when the runner stops or a project leaves it.
+	Drain time.Duration `default:"5s"`
 	// Handover is the longest that a runner serves a project that is placed elsewhere while some of the new hosts are
-	// not ready: 30 s. As long as none of them is ready it goes on.
-	Handover time.Duration
-	// Heartbeat is how often a runner sends its status: 500 ms.
-	Heartbeat time.Duration
-	// Silence is how long a runner may send nothing before the others count it as down: 1.5 s.
-	Silence time.Duration
-	// Settle is how long a new runner listens for others before it places projects: 250 ms.
-	Settle time.Duration
+	// not ready. As long as none of them is ready it goes on.
+	Handover time.Duration `default:"30s"`
+	// Heartbeat is how often a runner sends its status.
+	Heartbeat time.Duration `default:"500ms"`
+	// Silence is how long a runner may send nothing before the others count it as down.
+	Silence time.Duration `default:"1500ms"`
+	// Settle is how long a new runner listens for others before it places projects.
+	Settle time.Duration `default:"250ms"`
 	// KeepFrom is the number of tickets from which on a function that can keep its tickets does: 1,024. With fewer, a run
 	// of all takes as long.
 	KeepFrom int
-	// Poll is how often the state is read for projects and functions, in case a poke is lost: 1 s.
-	Poll time.Duration
+	// Poll is how often the state is read for projects and functions, in case a poke is lost.
+	Poll time.Duration `default:"1s"`
 }
 
 // maxBudget is the longest budget of a run, as in the sandbox's own limits.
@@ -62,25 +62,14 @@ func (s Settings) complete() (Settings, error) {
 	if err := settings.Check(&s); err != nil {
 		return s, err
 	}
-	if s.MaxHosts == 0 {
-		s.MaxHosts = math.MaxInt
-	}
-	if s.IndexNames == 0 {
-		s.IndexNames = pool.DefaultNames
-	}
-	if s.MaxInstances == 0 {
-		s.MaxInstances = max(2, runtime.GOMAXPROCS(0), s.MinInstances)
-	}
+	s.MaxHosts = cmp.Or(s.MaxHosts, math.MaxInt)
+	s.IndexNames = cmp.Or(s.IndexNames, pool.DefaultNames)
+	s.MaxInstances = cmp.Or(s.MaxInstances, max(2, runtime.GOMAXPROCS(0), s.MinInstances))
 	if s.MinInstances > s.MaxInstances || s.Hosts > s.MaxHosts {
 		return s, fmt.Errorf("--min-instances %d and --hosts %d must not be more than --max-instances %d and --max-hosts %d",
 			s.MinInstances, s.Hosts, s.MaxInstances, s.MaxHosts)
 	}
-	t := s.Timing
-	s.Idle, s.Crowded = cmp.Or(t.Idle, time.Minute), cmp.Or(t.Crowded, 2*time.Second)
-	s.Budget, s.Drain = cmp.Or(t.Budget, 5*time.Second), cmp.Or(t.Drain, 5*time.Second)
-	s.Handover, s.Heartbeat = cmp.Or(t.Handover, 30*time.Second), cmp.Or(t.Heartbeat, 500*time.Millisecond)
-	s.Silence, s.Settle = cmp.Or(t.Silence, 1500*time.Millisecond), cmp.Or(t.Settle, 250*time.Millisecond)
-	s.Poll = cmp.Or(t.Poll, time.Second)
+	settings.Complete(&s.Timing)
 	if s.Silence < 2*s.Heartbeat {
 		return s, fmt.Errorf("runner: Silence %v must be at least two times Heartbeat %v", s.Silence, s.Heartbeat)
 	}

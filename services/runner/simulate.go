@@ -40,17 +40,11 @@ func (f *function) simulate(ctx context.Context, request *pb.RunRequest, answer 
 	began, last := time.Now(), &pb.RunPart{Stats: &pb.RunStats{}}
 	var share atomic.Uint64
 	var telling sync.WaitGroup
-	ended := make(chan struct{})
+	runs, ended := context.WithCancel(context.WithoutCancel(ctx))
 	telling.Go(func() {
-		for tick := time.NewTicker(simulationParts); ; {
+		for range wait.Every(runs, simulationParts) {
 			// The last part says it if it fails.
 			_ = answer(&pb.RunPart{Simulated: &pb.Simulated{Progress: math.Float64frombits(share.Load())}})
-			select {
-			case <-tick.C:
-			case <-ended:
-				tick.Stop()
-				return
-			}
 		}
 	})
 	var err error
@@ -65,7 +59,7 @@ func (f *function) simulate(ctx context.Context, request *pb.RunRequest, answer 
 	default:
 		last.Error = err.Error()
 	}
-	close(ended)
+	ended()
 	telling.Wait()
 	f.env.Log.InfoContext(ctx, "a simulation ended", "project", f.project, "seconds", time.Since(began).Seconds(),
 		"failed", err != nil)

@@ -80,12 +80,10 @@ func (s *slot) run(ctx context.Context) {
 		s.setState(state, failureText(err))
 		s.log.event("another instance will be started in %v", pause)
 		s.log.flush()
-		select {
-		case <-ctx.Done():
+		if wait.For(ctx, pause) != nil {
 			return
-		case <-time.After(pause):
-			s.nameInstance()
 		}
+		s.nameInstance()
 	}
 }
 

@@ -27,19 +27,12 @@ const maxReason = 200
 // sendHeartbeats sends the status at once when it changed, and every Settings.Heartbeat. When ctx ends it sends a last
 // one, which says that this runner leaves.
 func (r *Runner) sendHeartbeats(ctx context.Context) {
-	t := time.NewTicker(r.env.Settings.Heartbeat)
-	defer t.Stop()
-	for {
+	for ctx.Err() == nil {
 		r.sendHeartbeat(ctx, r.status())
 		_ = wait.For(ctx, minHeartbeatPause)
-		select {
-		case <-ctx.Done():
-			r.sendHeartbeat(context.WithoutCancel(ctx), &pb.RunnerStatus{Runner: r.env.Name, Leaving: true})
-			return
-		case <-t.C:
-		case <-r.env.statusChanged.C():
-		}
+		r.env.statusChanged.Await(ctx, r.env.Settings.Heartbeat-minHeartbeatPause, nil)
 	}
+	r.sendHeartbeat(context.WithoutCancel(ctx), &pb.RunnerStatus{Runner: r.env.Name, Leaving: true})
 }
 
 func (r *Runner) sendHeartbeat(ctx context.Context, s *pb.RunnerStatus) {

@@ -27,10 +27,6 @@ type subscription struct {
 	failed  bool             // and that was logged
 }
 
-func newEvents(o *Options, w *waiters) *events {
-	return &events{hear: o.Bus.OnEvents, wake: w, log: o.Log, projects: map[string]*subscription{}}
-}
-
 // join subscribes to the events of a project until every caller has left.
 func (e *events) join(project string) (leave func()) {
 	e.mu.Lock()
@@ -112,8 +108,8 @@ func (w *waiters) handleEvent(project string, e *pb.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if e.GetKind() == pb.Event_KIND_UNSERVED {
-		for _, one := range w.waiting {
-			for ; one != nil; one = one.next {
+		for _, all := range w.waiting {
+			for _, one := range all {
 				if one.follows && one.project == project {
 					one.woken.Notify()
 				}
@@ -128,7 +124,7 @@ func (w *waiters) handleEvent(project string, e *pb.Event) {
 		return
 	}
 	for _, id := range e.GetTickets() {
-		for one := w.waiting[id]; one != nil; one = one.next {
+		for _, one := range w.waiting[id] {
 			if !one.follows || one.project != project {
 				continue
 			}

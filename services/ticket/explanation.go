@@ -34,9 +34,6 @@ const (
 	explainWork = "explainwork"
 )
 
-// explainRate is how often a project may ask.
-func explainRate() state.Rate { return state.Rate{PerSecond: 1, Burst: 20} }
-
 // configExplanation is what a config makes of a ticket.
 type configExplanation struct {
 	response.ConfigExplanation
@@ -120,7 +117,7 @@ func (s *service) explainEnd(c echo.Context, id string, gone error) error {
 func (s *service) lookAt(
 	ctx context.Context, project, id string,
 ) (t *state.Ticket, configs map[string]*pb.Config, look *glass, err error) {
-	if err := s.Store.Allow(ctx, project, "explanations", explainRate()); err != nil {
+	if err := s.Store.Allow(ctx, project, "explanations", state.Rate{PerSecond: 1, Burst: 20}); err != nil {
 		return nil, nil, nil, err
 	}
 	if t, err = s.Store.Ticket(ctx, project, id); err != nil {

@@ -101,7 +101,7 @@ func New(o Options) app.Part {
 		adhoc: adhoc.Requester{Bus: o.Bus, Tracer: o.Tracer, Most: explainProposals}}
 	s.longPolls = newLongPollLimit(&o)
 	s.streams = newStreams(&o, s.waiters.stopped)
-	s.events = newEvents(&o, s.waiters)
+	s.events = &events{hear: o.Bus.OnEvents, wake: s.waiters, log: o.Log, projects: map[string]*subscription{}}
 	s.reads = ratelimit.NewLocal("reads", o.Reads, o.Now)
 	s.deletes = ratelimit.NewLocal("deletes", o.Reads, o.Now)
 	s.settingsCache = newSettingsCache(o.Store.Settings, o.Meter)

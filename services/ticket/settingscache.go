@@ -3,7 +3,6 @@ package ticket
 import (
 	"context"
 	"errors"
-	"hash/maphash"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -12,6 +11,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/observe/telemetry"
+	"matchmaker.dev/services/internal/platform/keylock"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -33,8 +33,7 @@ type settingsCache struct {
 	read func(ctx context.Context, project string) (*pb.ProjectSettings, error)
 	// reads are the reads that have not begun. By turns, the reads of a project begin one after the other.
 	reads singleflight.Group
-	turns [64]chan struct{}
-	seed  maphash.Seed
+	turns keylock.Locks
 }
 
 // refusal is an error that depends on the settings.
@@ -42,23 +41,22 @@ type refusal struct{ error }
 
 func newSettingsCache(read func(ctx context.Context, project string) (*pb.ProjectSettings, error),
 	m telemetry.Meter) *settingsCache {
-	r := &settingsCache{read: read, seed: maphash.MakeSeed(), remembered: newRemembered[*pb.ProjectSettings](
+	return &settingsCache{read: read, remembered: newRemembered[*pb.ProjectSettings](
 		settingsMemory, m, "matchmaker.settings.size", "By",
 		"About how many bytes the projects' settings take that this process remembers, and the most.")}
-	for i := range r.turns {
-		r.turns[i] = make(chan struct{}, 1)
-	}
-	return r
 }
 
 // fresh reads the settings that the project has now. Simultaneous calls share a read that begins after them.
 func (r *settingsCache) fresh(ctx context.Context, project string) (*pb.ProjectSettings, error) {
 	done := r.reads.DoChan(project, func() (any, error) {
-		turn := r.turns[maphash.String(r.seed, project)%uint64(len(r.turns))]
-		turn <- struct{}{}
-		defer func() { <-turn }()
+		ctx := telemetry.Detach(ctx)
+		unlock, err := r.turns.Lock(ctx, project)
+		if err != nil {
+			return nil, err
+		}
+		defer unlock()
 		r.reads.Forget(project) // later calls need another read
-		settings, err := r.read(telemetry.Detach(ctx), project)
+		settings, err := r.read(ctx, project)
 		if settings.GetRevision() > 0 {
 			r.keep(project, settings, sizeOf(project, settings))
 		} else if err == nil {

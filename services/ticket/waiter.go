@@ -2,6 +2,7 @@ package ticket
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,8 +19,8 @@ type waiters struct {
 	stopped chan struct{}
 
 	mu sync.Mutex
-	// waiting has the last waiter of each ticket.
-	waiting map[string]*waiter
+	// waiting has the waiters of each ticket.
+	waiting map[string][]*waiter
 	// asked has the waiters that answers of players to a match wake, by the match.
 	asked map[string]map[*waiter]bool
 }
@@ -40,12 +41,10 @@ type waiter struct {
 	viewer viewer
 	// match is that whose answers wake it; "" for none.
 	match string
-	// next waits for the same ticket.
-	next *waiter
 }
 
 func newWaiters() *waiters {
-	return &waiters{stopped: make(chan struct{}), waiting: map[string]*waiter{}, asked: map[string]map[*waiter]bool{}}
+	return &waiters{stopped: make(chan struct{}), waiting: map[string][]*waiter{}, asked: map[string]map[*waiter]bool{}}
 }
 
 // stop ends all waits, and those that begin later. It is called once.
@@ -57,7 +56,7 @@ func (w *waiters) wake(project string, a bus.Assigned) {
 	defer w.mu.Unlock()
 	reason := a.Ended()
 	for i, id := range a.Tickets() {
-		for one := w.waiting[id]; one != nil; one = one.next {
+		for _, one := range w.waiting[id] {
 			if one.project == project {
 				one.result.Store(a.Result(i))
 				one.notified.Store(&reason)
@@ -72,8 +71,7 @@ func (w *waiters) join(project, ticket string) *waiter {
 	one := &waiter{all: w, project: project, ticket: ticket, woken: notify.New()}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	one.next = w.waiting[ticket]
-	w.waiting[ticket] = one
+	w.waiting[ticket] = append(w.waiting[ticket], one)
 	return one
 }
 
@@ -81,17 +79,9 @@ func (w *waiter) leave() {
 	w.all.mu.Lock()
 	defer w.all.mu.Unlock()
 	w.all.forget(w)
-	first := w.all.waiting[w.ticket]
-	switch {
-	case first != w:
-		for first.next != w {
-			first = first.next
-		}
-		first.next = w.next
-	case w.next == nil:
+	others := slices.DeleteFunc(w.all.waiting[w.ticket], func(one *waiter) bool { return one == w })
+	if w.all.waiting[w.ticket] = others; len(others) == 0 {
 		delete(w.all.waiting, w.ticket)
-	default:
-		w.all.waiting[w.ticket] = w.next
 	}
 }
 

@@ -14,11 +14,8 @@ import (
 )
 
 func (s *Service) routes(e *echo.Echo) {
-	developer := []echo.MiddlewareFunc{s.Verifier.Require(auth.Developer)}
-	look := []echo.MiddlewareFunc{s.Verifier.RequireLook(auth.Developer)}
-	if s.Limit != nil {
-		developer, look = append(developer, s.Limit), append(look, s.Limit)
-	}
+	developer := web.Steps(s.Verifier.Require(auth.Developer), s.Limit)
+	look := web.Steps(s.Verifier.RequireLook(auth.Developer), s.Limit)
 	e.GET(web.Base+"/webhooks", s.list, look...)
 	e.GET(web.Base+"/webhooks/:webhook/deadletters", s.deadLetters, look...)
 	e.POST(web.Base+"/webhooks/:webhook/deadletters/:letter/actions/send", s.sendAgain, developer...)

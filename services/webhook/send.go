@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -143,18 +144,10 @@ func check(address string, networks []netip.Prefix) error {
 		return errForbidden
 	}
 	ip := at.Addr().Unmap().WithZone("")
-	for _, n := range networks {
-		if n.Contains(ip) {
-			return nil
-		}
-	}
-	if !ip.IsGlobalUnicast() || ip.IsPrivate() {
+	contains := func(n netip.Prefix) bool { return n.Contains(ip) }
+	public := ip.IsGlobalUnicast() && !ip.IsPrivate() && !slices.ContainsFunc(special, contains)
+	if !public && !slices.ContainsFunc(networks, contains) {
 		return errForbidden
-	}
-	for _, n := range special {
-		if n.Contains(ip) {
-			return errForbidden
-		}
 	}
 	return nil
 }

@@ -16,7 +16,6 @@
 package webhook
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -36,6 +35,7 @@ import (
 	"matchmaker.dev/services/internal/platform/keyring"
 	"matchmaker.dev/services/internal/platform/notify"
 	"matchmaker.dev/services/internal/platform/quota"
+	"matchmaker.dev/services/internal/platform/settings"
 	"matchmaker.dev/services/internal/platform/wait"
 	"matchmaker.dev/services/internal/state"
 )
@@ -70,14 +70,15 @@ type Bus interface {
 
 // Timing has the intervals of the delivery. Zeros stand for the usual times.
 type Timing struct {
-	// Look is how often a process looks for projects whose lease is free; 10 s.
-	Look time.Duration
-	// Note is how often it notes how far events were delivered; 1 s. A lease lasts ten times as long.
-	Note time.Duration
-	// Pause is the shortest pause after a failure, and MaxPause the longest; 1 s and a minute.
-	Pause, MaxPause time.Duration
-	// News is the least time between two events that tell of a webhook; a minute.
-	News time.Duration
+	// Look is how often a process looks for projects whose lease is free.
+	Look time.Duration `default:"10s"`
+	// Note is how often it notes how far events were delivered. A lease lasts ten times as long.
+	Note time.Duration `default:"1s"`
+	// Pause is the shortest pause after a failure, and MaxPause the longest.
+	Pause    time.Duration `default:"1s"`
+	MaxPause time.Duration `default:"1m"`
+	// News is the least time between two events that tell of a webhook.
+	News time.Duration `default:"1m"`
 }
 
 // memory is about how many bytes of events all webhooks of a process hold; a webhook may have half of what the others
@@ -104,9 +105,7 @@ type Service struct {
 
 // New makes the service.
 func New(o Options) (*Service, error) {
-	t := o.Timing
-	o.Timing = Timing{cmp.Or(t.Look, 10*time.Second), cmp.Or(t.Note, time.Second), cmp.Or(t.Pause, time.Second),
-		cmp.Or(t.MaxPause, time.Minute), cmp.Or(t.News, time.Minute)}
+	settings.Complete(&o.Timing)
 	networks, err := o.Settings.networks()
 	if err != nil {
 		return nil, err

@@ -50,7 +50,7 @@ func TestDocumentsNameLimitsOfTheCode(t *testing.T) {
 		{"internal/state/pause.go", "PausedPlayers = 1 << 16", operations, "| pausing players | 65,536 |"},
 		{"insight/page.go", "maxLook = 500_000", operations, "| 500,000 in 5 s; 1,000; 16 |"},
 		{"party/player.go", "Rate{PerSecond: 0.5, Burst: 10}", operations, "| 0.5 a second, one in a process |"},
-		{"party/player.go", "Rate{PerSecond: 5, Burst: 20}", operations,
+		{"party/service.go", "Rate{PerSecond: 5, Burst: 20}", operations,
 			"| parties a studio reads | 5 a second, 20 at once |"},
 		{"internal/sandbox/limits.go", "Answer: 32 * mib", format, "at most 32 MiB, in at most 64 sections"},
 		{"internal/match/invocation/answer.go", "maxProposalsPerTicket = 2 maxMentionsPerTicket = 10", format,

@@ -96,10 +96,7 @@ func (g *gameServer) server() *server {
 // allocationOf is the allocation for a match. Its first selector finds the server that the match has already. So an
 // allocation whose answer was lost can be repeated.
 func (p *Provider) allocationOf(r *provider.Request) (*allocation, error) {
-	fleet := r.Hosting.Fleet
-	if fleet == "" {
-		fleet = p.options.Fleet
-	}
+	fleet := cmp.Or(r.Hosting.Fleet, p.options.Fleet)
 	required := map[string]string{labelFleet: fleet}
 	for _, one := range []struct{ field, label, value string }{
 		{"FleetId", labelFleet, fleet},

@@ -1,6 +1,7 @@
 package agones
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -80,12 +81,8 @@ type Kubernetes struct {
 }
 
 func (o *Options) check() error {
-	if o.Namespace == "" {
-		o.Namespace = "default"
-	}
-	if o.Scheduling == "" {
-		o.Scheduling = "Packed"
-	}
+	o.Namespace = cmp.Or(o.Namespace, "default")
+	o.Scheduling = cmp.Or(o.Scheduling, "Packed")
 	if len(o.Selectors) == 0 {
 		o.Selectors = []map[string]string{{}}
 	}

@@ -57,7 +57,6 @@ func (o *Options) proto(a *allocation) any {
 // The gRPC codes in the JSON of the service's errors.
 const (
 	codeInvalidArgument   = 3
-	codeNotFound          = 5
 	codePermissionDenied  = 7
 	codeResourceExhausted = 8
 	codeAborted           = 10

@@ -204,13 +204,6 @@ func (f *Fleet) end(k key) *server {
 	return s
 }
 
-// InUse counts the servers that run, start or end.
-func (f *Fleet) InUse() int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return len(f.servers)
-}
-
 // Close ends all servers and returns when they have ended.
 func (f *Fleet) Close() {
 	f.mu.Lock()

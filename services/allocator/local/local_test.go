@@ -297,3 +297,10 @@ func free(addr string) bool {
 	conn.Close()
 	return true
 }
+
+// InUse counts the servers that run, start or end.
+func (f *Fleet) InUse() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.servers)
+}

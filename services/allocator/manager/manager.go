@@ -4,6 +4,7 @@ package manager
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -118,9 +119,7 @@ func (a *allocation) failure(secrets []string) *provider.Error {
 		return nil
 	}
 	detail := transport.Redact(a.Detail, secrets...)
-	if detail == "" {
-		detail = a.Reason
-	}
+	detail = cmp.Or(detail, a.Reason)
 	return provider.Fail(reason, "fleet manager: %s", detail)
 }
 

@@ -27,10 +27,6 @@ type api struct {
 	now    func() time.Time
 }
 
-func newAPI(url, auth string, client *transport.Client, now func() time.Time) *api {
-	return &api{client: client, url: url, auth: auth, now: now}
-}
-
 // allocation is Clanforge's answer about one. Until it has a server most members are empty strings, even numbers.
 type allocation struct {
 	UUID  string `json:"uuid"`

@@ -9,6 +9,7 @@
 package multiplay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,7 +39,7 @@ func New(o Options) (*Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Provider{options: o, api: newAPI(endpoint.String(), o.Auth, client, o.Now)}, nil
+	return &Provider{options: o, api: &api{client: client, url: endpoint.String(), auth: o.Auth, now: o.Now}}, nil
 }
 
 // Close ends idle connections.
@@ -203,9 +204,7 @@ func (a account) check() error {
 }
 
 func (p *Provider) region(asked string) (string, error) {
-	if asked == "" {
-		asked = p.options.Region
-	}
+	asked = cmp.Or(asked, p.options.Region)
 	if id := p.options.Regions[asked]; id != "" {
 		asked = id
 	}
@@ -222,10 +221,8 @@ func (p *Provider) region(asked string) (string, error) {
 
 // plain reports whether a text can be an id in a path or a query: letters, digits, '-', '_' and '.'.
 func plain(text string) bool {
-	return text != "." && text != ".." && len(text) <= 128 && !strings.ContainsFunc(text, func(r rune) bool {
-		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
-		return !letter && !strings.ContainsRune("-_.", r)
-	})
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
+	return text != "." && text != ".." && len(text) <= 128 && strings.Trim(text, letters) == ""
 }
 
 func number(text string) bool {

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -59,10 +60,7 @@ func (r *Rules) Of(project string, h Hosting) string {
 			name = rule.Provider
 		}
 	}
-	if name == "" {
-		name = r.Default
-	}
-	return name
+	return cmp.Or(name, r.Default)
 }
 
 // Check refuses hosting that a project may not use. The error is an *Error.

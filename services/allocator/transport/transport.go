@@ -5,6 +5,7 @@ package transport
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -69,15 +70,9 @@ type Answer struct {
 
 // New reads the files. Errors say what is wrong with them.
 func New(o Options) (*Client, error) {
-	if o.Timeout == 0 {
-		o.Timeout = 10 * time.Second
-	}
-	if o.Limit == 0 {
-		o.Limit = 1 << 20
-	}
-	if o.Renewal == 0 {
-		o.Renewal = 10 * time.Second
-	}
+	o.Timeout = cmp.Or(o.Timeout, 10*time.Second)
+	o.Limit = cmp.Or(o.Limit, 1<<20)
+	o.Renewal = cmp.Or(o.Renewal, 10*time.Second)
 	if o.Proxy == nil {
 		o.Proxy = http.ProxyFromEnvironment
 	}

@@ -36,7 +36,8 @@ type file map[string]any
 // Resolve is the value of one flag.
 func (f file) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	value, ok := f[flag.Name]
-	if !ok || value == nil || slices.ContainsFunc(flag.Envs, isSet) {
+	inEnvironment := func(variable string) bool { _, set := os.LookupEnv(variable); return set }
+	if !ok || value == nil || slices.ContainsFunc(flag.Envs, inEnvironment) {
 		return nil, nil // what kong takes for "not here": the environment goes before the file
 	}
 	switch value.(type) {
@@ -44,11 +45,6 @@ func (f file) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, erro
 		return nil, fmt.Errorf("--config: %s: one value is expected", flag.Name)
 	}
 	return fmt.Sprint(value), nil
-}
-
-func isSet(variable string) bool {
-	_, set := os.LookupEnv(variable)
-	return set
 }
 
 // Validate refuses what is no setting of any command: a mistyped one would be without effect.

@@ -137,7 +137,7 @@ func (p *Project) countClaims(ctx context.Context, outcomes map[outcome]int64) {
 		labels := o.segment.labels
 		p.metrics.claims.Add(ctx, n, labels.claims.Of(o.claim))
 		if o.claim != "failed" {
-			o.segment.proposals(ctx, "kept", n)
+			o.segment.CountProposals(ctx, "kept", int(n))
 		}
 		if o.match != "" {
 			p.metrics.matches.Add(ctx, n, labels.matches.Of(o.match))

@@ -80,22 +80,16 @@ func (s *Segment) EndCycle() {
 	}
 }
 
-// CountLate counts proposals of a run that was given up before.
-func (s *Segment) CountLate(ctx context.Context, n int) { s.proposals(ctx, "late", int64(n)) }
-
-// CountDropped counts proposals for which there was no room.
-func (s *Segment) CountDropped(ctx context.Context, n int) { s.proposals(ctx, "dropped", int64(n)) }
-
 // CountUnclaimed counts selected proposals that are given up, one for each segment given.
 func (p *Project) CountUnclaimed(ctx context.Context, segments iter.Seq[*Segment]) {
 	for s := range segments {
-		s.proposals(ctx, "unclaimed", 1)
+		s.CountProposals(ctx, "unclaimed", 1)
 	}
 }
 
 // CountOutbid counts the candidates of an evaluation that were neither selected nor take part in the next one.
 func (p *Project) CountOutbid(ctx context.Context, candidates, selected, next iter.Seq[*Segment]) {
-	outbid := map[*Segment]int64{}
+	outbid := map[*Segment]int{}
 	for s := range candidates {
 		outbid[s]++
 	}
@@ -107,13 +101,14 @@ func (p *Project) CountOutbid(ctx context.Context, candidates, selected, next it
 	}
 	for s, n := range outbid {
 		if n > 0 {
-			s.proposals(ctx, "outbid", n)
+			s.CountProposals(ctx, "outbid", n)
 		}
 	}
 }
 
-func (s *Segment) proposals(ctx context.Context, outcome string, n int64) {
-	s.project.metrics.proposals.Add(ctx, n, s.labels.proposals.Of(outcome))
+// CountProposals counts proposals by what became of them.
+func (s *Segment) CountProposals(ctx context.Context, outcome string, n int) {
+	s.project.metrics.proposals.Add(ctx, int64(n), s.labels.proposals.Of(outcome))
 }
 
 // runContext is ctx with the span of the run.

@@ -40,6 +40,7 @@ import (
 	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/observe/telemetry"
 	"matchmaker.dev/services/internal/platform/account"
+	"matchmaker.dev/services/internal/platform/settings"
 )
 
 // URLFile is the file with the URL of a development service's bus.
@@ -114,12 +115,12 @@ func Connect(ctx context.Context, o Options) (*Bus, error) {
 		b.propagator = propagation.TraceContext{}
 	}
 	b.options.Server.Replicas = max(1, o.Server.Replicas)
-	b.options.Events, b.options.Logs = o.Events.orDefault(), o.Logs.orDefault()
+	settings.Complete(&b.options.Events)
+	settings.Complete(&b.options.Logs)
+	b.options.Events.Bytes = b.options.Events.room()
 	b.options.Service = cmp.Or(o.Service, account.All)
 	b.inbox = b.options.Service + "." + strings.TrimPrefix(nats.NewInbox(), nats.InboxPrefix)
-	if b.options.AckWait == 0 {
-		b.options.AckWait = ackWait
-	}
+	b.options.AckWait = cmp.Or(b.options.AckWait, ackWait)
 	options, err := b.connection(o)
 	if err != nil {
 		return nil, err
@@ -262,7 +263,7 @@ func subscribeProjects[M any, P interface {
 	proto.Message
 }](b *Bus, root string, handle func(project string, m P)) (Subscription, error) {
 	return subscribe(b, root+"*", "", func(_ context.Context, subject string, m P, _ *nats.Msg) {
-		handle(fromToken(strings.TrimPrefix(subject, root)), m)
+		handle(strings.ReplaceAll(strings.TrimPrefix(subject, root), "~", "."), m)
 	})
 }
 

@@ -1,13 +1,11 @@
 package bus
 
 import (
-	"cmp"
 	"errors"
 	"strings"
 	"time"
 
 	"matchmaker.dev/services/internal/platform/account"
-	"matchmaker.dev/services/internal/platform/settings"
 )
 
 // Settings are the settings of every process that has a Bus.
@@ -64,18 +62,6 @@ func (e *Events) Backlog() int {
 		return 0
 	}
 	return backlog
-}
-
-func (e Events) orDefault() Events {
-	d := settings.Default[Events]()
-	e = Events{Age: cmp.Or(e.Age, d.Age), Bytes: cmp.Or(e.Bytes, d.Bytes), Rate: e.Rate}
-	e.Bytes = e.room()
-	return e
-}
-
-func (l Logs) orDefault() Logs {
-	d := settings.Default[Logs]()
-	return Logs{Age: cmp.Or(l.Age, d.Age), Size: cmp.Or(l.Size, d.Size), Total: cmp.Or(l.Total, d.Total)}
 }
 
 // login is the user that the settings name. It refuses settings with two logins.

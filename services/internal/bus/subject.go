@@ -22,6 +22,3 @@ const (
 // token turns a name of letters, digits, dots, dashes and underscores into one token of a subject: a dot would begin a
 // new token. No name has a tilde, so names stay distinct.
 func token(name string) string { return strings.ReplaceAll(name, ".", "~") }
-
-// fromToken is the inverse of token.
-func fromToken(token string) string { return strings.ReplaceAll(token, "~", ".") }

@@ -158,21 +158,6 @@ func (b *Supervisor) evict(hash string) (removed bool) {
 	return err == nil
 }
 
-// pruneRegularly prunes every pruneInterval, until Close.
-func (b *Supervisor) pruneRegularly() {
-	defer close(b.pruneEnded)
-	t := time.NewTicker(pruneInterval)
-	defer t.Stop()
-	for {
-		b.prune()
-		select {
-		case <-t.C:
-		case <-b.quit:
-			return
-		}
-	}
-}
-
 // cachedModule is a module's folder.
 type cachedModule struct {
 	hash  string

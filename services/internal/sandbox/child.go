@@ -89,7 +89,7 @@ func openChild() (*child, error) {
 	if err := json.Unmarshal(b, &c.settings); err != nil {
 		return nil, err
 	}
-	c.log = &guestLog{limit: c.settings.Log, send: c.sendLog}
+	c.log = &guestLog{limit: c.settings.Log, send: func(lines []byte) { _ = c.send(head{kind: logFrame}, lines) }}
 	return c, nil
 }
 
@@ -262,8 +262,6 @@ func (c *child) write(h head, body []byte) error {
 	_, err := c.frames.Write(body)
 	return err
 }
-
-func (c *child) sendLog(lines []byte) { _ = c.send(head{kind: logFrame}, lines) }
 
 // reportFailure tells the parent why this process ends.
 func (c *child) reportFailure(err error) {

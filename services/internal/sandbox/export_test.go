@@ -40,7 +40,7 @@ func (b *Supervisor) OnLaunch(f func()) {
 }
 
 // Closing is closed when Close refuses further launches, before it waits for those under way.
-func (b *Supervisor) Closing() <-chan struct{} { return b.quit }
+func (b *Supervisor) Closing() <-chan struct{} { return b.life.Done() }
 
 // Cut tries to truncate a memory that is to be shared.
 func Cut(size int) error {

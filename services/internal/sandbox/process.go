@@ -110,11 +110,15 @@ func (b *Supervisor) spawn(s childSettings, log func(line string), files ...rule
 		p.close()
 		return nil, spawnError(err)
 	}
-	b.addProcess(p)
+	b.mu.Lock()
+	b.processes[p] = true // which Close kills
+	b.mu.Unlock()
 	go func() {
 		_ = p.cmd.Wait() // the result is in cmd.ProcessState
 		p.memory.close()
-		b.removeProcess(p)
+		b.mu.Lock()
+		delete(b.processes, p)
+		b.mu.Unlock()
 		close(p.exited)
 	}()
 	message, err := json.Marshal(s)

@@ -14,6 +14,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/block"
 	"matchmaker.dev/services/internal/platform/keylock"
 	"matchmaker.dev/services/internal/platform/quota"
+	"matchmaker.dev/services/internal/platform/wait"
 )
 
 // Options are what a [Supervisor] needs.
@@ -56,8 +57,9 @@ type Supervisor struct {
 	quick, slow *quota.Queue // of modules that are compiled
 	starts      *quota.Queue // of instances
 
-	quit       chan struct{} // ends pruneRegularly
-	pruneEnded chan struct{} // closed when it has ended
+	life       context.Context // until Close
+	end        context.CancelFunc
+	background sync.WaitGroup
 	pruning    sync.Mutex
 	loading    keylock.Locks // of modules that are loaded or removed, by hash
 
@@ -111,16 +113,20 @@ func New(o Options) (*Supervisor, error) {
 		dir: dir, limits: limits, log: o.Log, binary: o.Binary, args: append([]string{"matchmaker"}, o.Args...), null: null,
 		fileRules: rules, newMemory: newSharedMemory,
 		cacheLimits: o.Cache.complete(), now: o.Now,
-		quit: make(chan struct{}), pruneEnded: make(chan struct{}),
 		cached: map[string]*cacheEntry{}, processes: map[*process]bool{},
 	}
+	b.life, b.end = context.WithCancel(context.Background()) //nolint:forbidigo // until Close
 	b.makeQueues()
 	if o.Code != "" {
 		if b.code, err = openCodeCache(o.Code); err != nil {
 			b.log.Warn("the folder of machine code cannot be used: modules are compiled again", "folder", o.Code, "error", err)
 		}
 	}
-	go b.pruneRegularly()
+	b.background.Go(func() {
+		for range wait.Every(b.life, pruneInterval) {
+			b.prune()
+		}
+	})
 	if err := b.inspect(o.Require); err != nil {
 		b.Close()
 		return nil, err
@@ -137,8 +143,8 @@ func (b *Supervisor) Close() {
 	if closed {
 		return
 	}
-	close(b.quit)
-	<-b.pruneEnded
+	b.end()
+	b.background.Wait()
 	b.launches.Wait()
 	b.mu.Lock()
 	living := slices.Collect(maps.Keys(b.processes))
@@ -160,20 +166,6 @@ func (b *Supervisor) beginLaunch() error {
 	}
 	b.launches.Add(1)
 	return nil
-}
-
-// addProcess makes Close kill a process.
-func (b *Supervisor) addProcess(p *process) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.processes[p] = true
-}
-
-// removeProcess forgets a process that ended.
-func (b *Supervisor) removeProcess(p *process) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.processes, p)
 }
 
 // Start starts an instance of a module that the caller holds. It returns after the function's _initialize. The log gets

@@ -46,9 +46,7 @@ func TierOf(rule *pb.RatingRule, value float64) (name string) {
 
 // BoardOf is the leaderboard of a rating in a season, "" for none.
 func BoardOf(name, season string) string {
-	if season == "" {
-		season = noSeason
-	}
+	season = cmp.Or(season, noSeason)
 	return name + ":" + season
 }
 

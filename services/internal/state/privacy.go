@@ -127,12 +127,7 @@ func (s *Store) ticketsWith(ctx context.Context, k keys, names []string, player 
 
 // hasLine reports whether a line of a text is this one.
 func hasLine(text, line string) bool {
-	for one := range strings.SplitSeq(text, "\n") {
-		if one == line {
-			return true
-		}
-	}
-	return false
+	return strings.Contains("\n"+text+"\n", "\n"+line+"\n")
 }
 
 func (s *Store) answersOf(ctx context.Context, k keys, names []string, player string, m *Mentions) error {

@@ -124,10 +124,6 @@ func movedTo(err error) (addr string, moved bool) {
 // isMoving reports whether a cluster refused a command because it moves a slot key by key, or no server has the slot
 // yet.
 func isMoving(err error) bool {
-	for _, word := range []string{"ASK ", "TRYAGAIN ", "MOVED ", "CLUSTERDOWN "} {
-		if strings.HasPrefix(err.Error(), word) {
-			return true
-		}
-	}
-	return false
+	word, _, _ := strings.Cut(err.Error(), " ")
+	return slices.Contains([]string{"ASK", "TRYAGAIN", "MOVED", "CLUSTERDOWN"}, word)
 }

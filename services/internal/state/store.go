@@ -102,7 +102,7 @@ func Open(o Options) (*Store, error) {
 	if s.feeds, err = connect(url, o.Login, o.TLS, o.Dial, feedPool, s.primary.watch); err != nil {
 		return nil, err
 	}
-	s.waits = newWaits(s)
+	s.waits = &waits{store: s, servers: map[string]*lookout{}, closed: make(chan struct{}), every: lookEvery}
 	defaults := settings.Default[Limits]()
 	s.limits.Backfills = cmp.Or(s.limits.Backfills, defaults.Backfills)
 	s.limits.Configs.History = cmp.Or(s.limits.Configs.History, defaults.Configs.History)

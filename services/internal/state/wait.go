@@ -32,10 +32,6 @@ type waits struct {
 // close ends all lookouts.
 func (w *waits) close() { w.closeAll.Do(func() { close(w.closed) }) }
 
-func newWaits(s *Store) *waits {
-	return &waits{store: s, servers: map[string]*lookout{}, closed: make(chan struct{}), every: lookEvery}
-}
-
 // next waits until there may be entries, and reads some.
 func (r *reader) next(ctx context.Context) error {
 	if !r.more {

@@ -3,6 +3,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -121,12 +122,8 @@ func New(o Options) (*Verifier, error) {
 	if o.Known == nil {
 		o.Known = func() bool { return true }
 	}
-	if o.CacheSize == 0 {
-		o.CacheSize = 1 << 16
-	}
-	if o.CacheBytes == 0 {
-		o.CacheBytes = 64 << 20
-	}
+	o.CacheSize = cmp.Or(o.CacheSize, 1<<16)
+	o.CacheBytes = cmp.Or(o.CacheBytes, 64<<20)
 	v := &Verifier{
 		issuers: map[string]*trustedIssuer{}, cache: newCache(o.CacheSize, o.CacheBytes), now: o.Now, known: o.Known,
 	}

@@ -3,6 +3,7 @@
 package issuer
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -84,9 +85,7 @@ func Open(dir string, now func() time.Time) (*Issuer, error) {
 
 // Mint returns a signed token.
 func (i *Issuer) Mint(c Claims) (string, error) {
-	if c.TTL == 0 {
-		c.TTL = defaultTTL
-	}
+	c.TTL = cmp.Or(c.TTL, defaultTTL)
 	now := i.now()
 	b := jwt.NewBuilder().
 		Issuer(Name).Audience([]string{Audience}).Subject(c.Subject).JwtID(rand.Text()).

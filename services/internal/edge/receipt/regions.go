@@ -1,6 +1,7 @@
 package receipt
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -64,9 +65,7 @@ func read(path string) ([]Region, error) {
 	seen := map[string]bool{}
 	for i := range regions {
 		r := &regions[i]
-		if r.Protocol == "" {
-			r.Protocol = Beacon
-		}
+		r.Protocol = cmp.Or(r.Protocol, Beacon)
 		if err := r.check(); err != nil {
 			return nil, fmt.Errorf("%d: %w", i, err)
 		}

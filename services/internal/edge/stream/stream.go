@@ -45,7 +45,8 @@ func (s *Stream) run(run func(context.Context, *Stream) string) (end string) {
 // ends, and "" when it goes on.
 func (s *Stream) Wait(woken <-chan struct{}, look time.Time) (end string) {
 	beat := s.all.Settings.Heartbeat
-	s.timer.Reset(time.Until(earliest(s.until, look, s.wrote.Add(beat))))
+	earliest := slices.MinFunc([]time.Time{s.until, look, s.wrote.Add(beat)}, time.Time.Compare)
+	s.timer.Reset(time.Until(earliest))
 	select {
 	case <-woken:
 	case <-s.timer.C:
@@ -122,5 +123,3 @@ func retry(least, spread time.Duration) []byte {
 	after := least + rand.N(max(spread, time.Millisecond)) //nolint:gosec // no secret
 	return []byte("retry: " + strconv.FormatInt(max(1, after.Milliseconds()), 10) + "\n\n")
 }
-
-func earliest(times ...time.Time) time.Time { return slices.MinFunc(times, time.Time.Compare) }

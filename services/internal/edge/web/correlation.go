@@ -2,6 +2,7 @@ package web
 
 import (
 	"crypto/rand"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -34,17 +35,8 @@ func CorrelationID(c echo.Context) string {
 	return c.Response().Header().Get(HeaderCorrelationID)
 }
 
+const idLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:"
+
 func plainID(id string) bool {
-	if id == "" || len(id) > maxCorrelationID {
-		return false
-	}
-	for i := range len(id) {
-		switch b := id[i]; {
-		case 'a' <= b && b <= 'z', 'A' <= b && b <= 'Z', '0' <= b && b <= '9':
-		case b == '-', b == '_', b == '.', b == ':':
-		default:
-			return false
-		}
-	}
-	return true
+	return id != "" && len(id) <= maxCorrelationID && strings.Trim(id, idLetters) == ""
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"errors"
-	"io"
 	"math"
 	"math/big"
 	"mime"
@@ -152,27 +151,18 @@ func checkContentType(header http.Header) error {
 
 // readBody reads all of the body, in one piece when its length is declared.
 func readBody(req *http.Request) ([]byte, error) {
-	size := int64(bytes.MinRead)
+	var text bytes.Buffer
 	if declared := req.ContentLength; 0 <= declared && declared < BodyLimit {
-		size = declared + 1 // one more, so that the end is seen without growing
+		text.Grow(int(declared) + bytes.MinRead) // more, so that the end is seen without growing
 	}
-	text := make([]byte, 0, size)
-	for {
-		n, err := req.Body.Read(text[len(text):cap(text)])
-		text = text[:len(text)+n]
-		if err == io.EOF {
-			return text, nil
-		}
-		if _, ours := errors.AsType[*problem.Error](err); ours {
-			return nil, err
-		}
-		if err != nil {
-			return nil, problem.Wrap(problem.Invalid, err, "the body broke off")
-		}
-		if len(text) == cap(text) {
-			text = append(text, 0)[:len(text)]
-		}
+	_, err := text.ReadFrom(req.Body)
+	if _, ours := errors.AsType[*problem.Error](err); ours {
+		return nil, err
 	}
+	if err != nil {
+		return nil, problem.Wrap(problem.Invalid, err, "the body broke off")
+	}
+	return text.Bytes(), nil
 }
 
 // TooDeep reports whether the values of a JSON text nest deeper than most. Most bodies have fewer brackets than the

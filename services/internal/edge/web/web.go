@@ -77,6 +77,11 @@ func New(log *slog.Logger, o Options) *echo.Echo {
 	return e
 }
 
+// Steps are the middleware before a route's handler, without what is nil.
+func Steps(steps ...echo.MiddlewareFunc) []echo.MiddlewareFunc {
+	return slices.DeleteFunc(steps, func(step echo.MiddlewareFunc) bool { return step == nil })
+}
+
 // addHead gives each GET route one for HEAD, with the same handler. It is answered with the same status and headers;
 // net/http leaves out the body.
 func addHead(e *echo.Echo) func(string, echo.Route, echo.HandlerFunc, []echo.MiddlewareFunc) {

@@ -19,6 +19,7 @@ import (
 	"matchmaker.dev/services/internal/edge/web"
 	"matchmaker.dev/services/internal/observe/telemetry"
 	"matchmaker.dev/services/internal/platform/settings"
+	"matchmaker.dev/services/internal/platform/wait"
 )
 
 // Part is one piece of the process: a service, or something services need. Any of its functions may be nil.
@@ -65,19 +66,19 @@ func Run(ctx context.Context, o Options, parts ...Part) error {
 	health := &health{log: o.Log, parts: parts}
 	server := web.Server(health.closeConnections(routes(o, health, parts)), o.Log)
 
-	stop, fail := context.WithCancel(ctx)
-	defer fail()
-	// The parts live on while requests drain, hence not below ctx.
+	// The parts live on while requests drain, hence not below ctx. A part may fail then, too.
 	alive, kill := context.WithCancel(context.WithoutCancel(ctx))
 	defer kill()
+	failed, fail := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer fail(nil)
 
-	running := newRunGroup(fail)
-	running.start(alive, parts)
+	running := &runGroup{allReturned: make(chan struct{})}
+	running.start(alive, parts, fail)
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
 		if err := server.Serve(web.Listener(listener)); !errors.Is(err, http.ErrServerClosed) {
-			running.fail("http", err)
+			fail(fmt.Errorf("http: %w", err))
 		}
 	}()
 	o.Log.Info("serving", "address", listener.Addr().String())
@@ -85,13 +86,16 @@ func Run(ctx context.Context, o Options, parts ...Part) error {
 		o.Started(listener.Addr())
 	}
 
-	<-stop.Done()
+	select {
+	case <-ctx.Done():
+	case <-failed.Done():
+	}
 	health.stopping.Store(true)
-	if err := running.err(); err != nil {
+	if err := context.Cause(failed); err != nil {
 		o.Log.Error("stopping: a part failed", "error", err)
 	} else {
 		o.Log.Info("stopping")
-		pause(o.Shutdown.Grace, running)
+		_ = wait.For(failed, o.Shutdown.Grace) // nothing is left that serves when a part fails
 		leave(alive, parts)
 	}
 
@@ -103,7 +107,8 @@ func Run(ctx context.Context, o Options, parts ...Part) error {
 	late := shutdown(alive, server, o.Shutdown.Drain/2)
 	<-served
 	kill()
-	return errors.Join(running.wait(o.Shutdown.Drain/2), late)
+	slow := running.wait(o.Shutdown.Drain / 2)
+	return errors.Join(context.Cause(failed), slow, late)
 }
 
 func listen(ctx context.Context, o Options) (net.Listener, error) {
@@ -141,16 +146,6 @@ func leave(ctx context.Context, parts []Part) {
 		}
 	}
 	leaving.Wait()
-}
-
-// pause goes on serving for a while, or until there is nothing left that serves.
-func pause(d time.Duration, running *runGroup) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-running.firstFailed:
-	}
 }
 
 // shutdown stops accepting and waits for the requests under way.

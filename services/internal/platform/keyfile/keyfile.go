@@ -8,7 +8,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -60,35 +59,23 @@ func Public(private ...jwk.Key) ([]byte, error) {
 
 // Replace puts a file in place in one step: readers see all of it, or the one that was there.
 func Replace(path string, text []byte, mode fs.FileMode) error {
-	return put(path, mode, whole(text), os.Rename)
-}
-
-// Rewrite is Replace for a file that may be too large for the memory.
-func Rewrite(path string, mode fs.FileMode, write func(io.Writer) error) error {
-	return put(path, mode, write, os.Rename)
+	return put(path, text, mode, os.Rename)
 }
 
 // Create puts a file in place in one step, unless there is one: that is fs.ErrExist.
 func Create(path string, text []byte, mode fs.FileMode) error {
-	return put(path, mode, whole(text), os.Link) // unlike a rename, a link never replaces
-}
-
-// whole writes a text.
-func whole(text []byte) func(io.Writer) error {
-	return func(to io.Writer) error {
-		_, err := to.Write(text)
-		return err
-	}
+	return put(path, text, mode, os.Link) // unlike a rename, a link never replaces
 }
 
 // put writes a file beside path and moves it there.
-func put(path string, mode fs.FileMode, write func(io.Writer) error, move func(from, to string) error) error {
+func put(path string, text []byte, mode fs.FileMode, move func(from, to string) error) error {
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(file.Name()) // which a rename has taken away
-	if err = errors.Join(write(file), file.Chmod(mode), file.Sync(), file.Close()); err != nil {
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Chmod(mode), file.Sync(), file.Close()); err != nil {
 		return err
 	}
 	return move(file.Name(), path)

@@ -91,14 +91,6 @@ func (p *Process) Err() error {
 	}
 }
 
-// CPU is the processor time that the process and its children took; 0 while it runs.
-func (p *Process) CPU() time.Duration {
-	if p.Running() {
-		return 0
-	}
-	return p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
-}
-
 // Wait returns nil as soon as ready is true. It returns an error when the process or ctx ended before.
 func (p *Process) Wait(ctx context.Context, ready func() bool) error {
 	tick := time.NewTicker(10 * time.Millisecond)

@@ -18,12 +18,16 @@ import (
 var vars = kong.Vars{"sandbox": "require", "listen": "", "logformat": "json", "metrics": ""}
 
 // Default returns settings with the defaults that their tags have.
-func Default[T any]() T {
-	var s T
-	if err := kong.ApplyDefaults(&s, vars); err != nil {
+func Default[T any]() (s T) {
+	Complete(&s)
+	return s
+}
+
+// Complete gives the members of a struct that are zero the defaults that their tags have.
+func Complete(s any) {
+	if err := kong.ApplyDefaults(s, vars); err != nil {
 		panic(err) //nolint:forbidigo // a tag is wrong: the program is
 	}
-	return s
 }
 
 // Check names the flags of a struct of settings whose values are outside of their bounds, or that its Validate refuses.

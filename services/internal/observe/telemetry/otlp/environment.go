@@ -1,6 +1,7 @@
 package otlp
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -86,9 +87,7 @@ func newClient(signal, version string) (*client, error) {
 // says whether TLS is used, so that OTEL_EXPORTER_OTLP_INSECURE, which is for URLs without one, has no effect.
 func endpoint(signal string) (*url.URL, error) {
 	name, value := lookup(signal, "ENDPOINT")
-	if value == "" {
-		value = "http://localhost:4318"
-	}
+	value = cmp.Or(value, "http://localhost:4318")
 	target, err := url.Parse(value)
 	if err != nil || target.Host == "" || (target.Scheme != "http" && target.Scheme != "https") {
 		return nil, fmt.Errorf("%s must be a URL such as http://localhost:4318", name)
