@@ -6,6 +6,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -313,10 +314,7 @@ func reasonOf(err error) string {
 	case errors.As(err, &own):
 		return string(own)
 	case errors.As(err, &answered):
-		text := answered.Detail
-		if text == "" {
-			text = answered.Title
-		}
+		text := cmp.Or(answered.Detail, answered.Title)
 		for _, v := range answered.Validation {
 			text += "\n" + v.ResultCode + ": " + v.Message
 		}
