@@ -73,6 +73,13 @@ func (g *grid) addMembers(of any, members string) {
 	}
 }
 
+// showMembers prints an object, as a table with a row for each member.
+func (s *session) showMembers(of any, members string) error {
+	var g grid
+	g.addMembers(of, members)
+	return s.show(of, g)
+}
+
 // membersOf decodes a JSON object. Other values have no members.
 func membersOf(object json.RawMessage) (members map[string]json.RawMessage) {
 	_ = json.Unmarshal(object, &members)
