@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -24,9 +25,7 @@ func columnsOf(text string) (all []column) {
 		one, c.form, _ = strings.Cut(one, ":")
 		one, c.wide = strings.CutPrefix(one, "+")
 		c.head, c.path, _ = strings.Cut(one, "=")
-		if c.path == "" {
-			c.path = c.head
-		}
+		c.path = cmp.Or(c.path, c.head)
 		all = append(all, c)
 	}
 	return all

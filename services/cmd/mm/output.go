@@ -46,6 +46,9 @@ func (s *session) show(value any, tables ...grid) error {
 	return err
 }
 
+// orEmpty is a list whose JSON is [], not null.
+func orEmpty[T any](list []T) []T { return append([]T{}, list...) }
+
 // print prints a value for programs.
 func (s *session) print(value any) error {
 	if s.Output == "yaml" {
