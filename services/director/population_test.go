@@ -25,17 +25,17 @@ func crowdPools() map[string]*pb.Pool {
 
 func TestPopulationIsCountedOncePerInterval(t *testing.T) {
 	p, now := segmentation.Divide(crowdPools()), time.Unix(1_700_000_000, 0)
-	if pools := p.Census(now, time.Second); len(pools) != 1 || pools["crowd"] == nil {
+	if pools := p.Count(now, time.Second); len(pools) != 1 || pools["crowd"] == nil {
 		t.Errorf("first counts %v", pools)
 	}
-	if pools := p.Census(now.Add(999*time.Millisecond), time.Second); pools != nil {
+	if pools := p.Count(now.Add(999*time.Millisecond), time.Second); pools != nil {
 		t.Errorf("soon afterwards counts %v", pools)
 	}
-	if pools := p.Census(now.Add(time.Second), time.Second); len(pools) != 1 {
+	if pools := p.Count(now.Add(time.Second), time.Second); len(pools) != 1 {
 		t.Errorf("a second later counts %v", pools)
 	}
 	none := segmentation.Divide(map[string]*pb.Pool{"all": {}})
-	if none != nil || none.Census(now, time.Second) != nil {
+	if none != nil || none.Count(now, time.Second) != nil {
 		t.Error("pools whose segments do not depend on their tickets are counted")
 	}
 }

@@ -56,7 +56,7 @@ func (l *leader) startRun(ctx context.Context, s *segment, now time.Time) {
 		Now:       l.Store.Now().UnixMilli(),
 		Seed:      rand.Uint64(), //nolint:gosec // a seed of matches, not a secret
 		Budget:    l.Settings.Run.Milliseconds(),
-		Census:    s.division.Census(now, l.Settings.MaxInterval),
+		Census:    s.division.Count(now, l.Settings.MaxInterval),
 		Backfills: true,
 		Queue:     s.config.GetQueue(),
 		Report:    s.config.GetReport(),

@@ -347,7 +347,7 @@ func (w *Cycles) startRun(ctx context.Context, s *Segment, seed uint64) error {
 	request := &pb.RunRequest{
 		Config: c.GetId(), Function: c.GetFunction(), Settings: c.GetSettings(), Pools: s.pools, Queue: c.GetQueue(),
 		Now: w.Now.UnixMilli(), Seed: seed, Backfills: w.Backfills.Len() > 0, Report: w.options.Report,
-		Uncounted: true, Census: c.division.Census(w.Now, service.MaxInterval),
+		Uncounted: true, Census: c.division.Count(w.Now, service.MaxInterval),
 	}
 	var candidates []*Candidate
 	take := func(part *pb.RunPart) error {

@@ -76,8 +76,8 @@ func Divide(pools map[string]*pb.Pool) *Division {
 	return &Division{pools: pools}
 }
 
-// Census returns the pools that a run counts; nil if it is too early to count again.
-func (d *Division) Census(now time.Time, interval time.Duration) map[string]*pb.Pool {
+// Count returns the pools whose tickets a run counts; nil if it is too early to count again.
+func (d *Division) Count(now time.Time, interval time.Duration) map[string]*pb.Pool {
 	if d == nil || now.Before(d.requested.Add(interval)) {
 		return nil
 	}

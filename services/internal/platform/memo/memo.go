@@ -1,4 +1,4 @@
-// Package memo keeps what was read for a while, so that all who ask share it.
+// Package memo keeps what was read for a while, so that all callers share it.
 package memo
 
 import (
@@ -22,8 +22,8 @@ type entry[V any] struct {
 	value V
 }
 
-// Get returns what is kept of a key, or reads it. read says until when it is kept, unless it fails. Who asks meanwhile
-// for the same key waits.
+// Get returns what is kept of a key, or reads it. read says until when it is kept, unless it fails. Meanwhile other
+// callers wait for the same key.
 func (m *Memo[K, V]) Get(key K, now func() time.Time, read func() (V, time.Time, error)) (V, error) {
 	one := m.of(key, now())
 	one.mu.Lock()

@@ -33,7 +33,7 @@ func TestWhatWasReadIsKeptForAWhile(t *testing.T) {
 	}
 }
 
-// Of two who ask for one key, one reads and the other one waits. Another key waits for neither.
+// Of two callers for one key, one reads and the other one waits. Another key waits for neither.
 func TestOneReadsForAll(t *testing.T) {
 	var m Memo[string, int]
 	var all sync.WaitGroup

@@ -28,7 +28,7 @@ func plainCalls() []string {
 // query is the name of a call that has a query, and of the query's type.
 type query struct{ method, name string }
 
-// queries are those of plainCalls that have one.
+// queries are the plain calls that have one.
 func queries() map[string]query {
 	return map[string]query{
 		"listMatches": {"ListMatches", "MatchQuery"}, "listBackfills": {"ListBackfills", "BackfillQuery"},
