@@ -59,7 +59,7 @@ func api(root string, doc *document.Document) (map[string]string, error) {
 	clientCodes, serviceCodes := codes(doc)
 	for name, source := range map[string]string{
 		"pkg/client/types.go":                      "package client\nimport (\"encoding/json\"; \"time\")\n" + sdk.write(),
-		"pkg/client/calls.go":                      `package client;import("context";"net/http";"net/url";"time")` + "\n" + calls,
+		"pkg/client/calls.go":                      `package client;import("context";"net/http";"net/url";"time");` + calls,
 		"pkg/client/codes.go":                      clientCodes,
 		"services/internal/edge/problem/codes.go":  serviceCodes,
 		"services/internal/edge/response/types.go": "package response\nimport \"encoding/json\"\n" + server.write(),
