@@ -6,6 +6,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"time"
 )
 
 // DeleteTicket: End matchmaking.
@@ -134,6 +135,89 @@ func (c *Client) ExplainTicket(ctx context.Context, ticketID string) (*TicketExp
 func (c *Client) ListQueues(ctx context.Context) (*QueueList, error) {
 	return ask[QueueList](ctx, c, plainCall{
 		method: http.MethodGet, path: "v1/queues",
+		repeatable: true,
+	})
+}
+
+// MatchQuery is what [Client.ListMatches] may be asked for. What is zero is not asked.
+type MatchQuery struct {
+	// Only matches in this state: asking, claimed, allocating, proposed or assigned.
+	State string
+	// Only matches of this config.
+	Config string
+	// Only matches of configs that serve this queue; `queue=` is for tickets without queues.
+	Queue string
+	// Only matches in this region.
+	Region string
+	// Only matches of this fleet.
+	Fleet string
+	// How many seconds ago they were made at least.
+	MinAge time.Duration
+	// How many seconds ago they were made at most.
+	MaxAge time.Duration
+	// How many a page has at most; 50 if absent.
+	Limit int
+	// `next` of an earlier answer.
+	After string
+}
+
+// ListMatches: List the matches that run.
+//
+// As far as the service knows: matches that begin, then those that go to a running game, then those that have a
+// server, the one last heard of first. A match with a server is listed until its result, or until its server's token
+// has ended. Matches without hosting end when they are made, and are not listed. A page looks at about 1,000 matches:
+// it may have fewer than `limit`, or none, and `next`.
+func (c *Client) ListMatches(ctx context.Context, q MatchQuery) (*MatchPage, error) {
+	return ask[MatchPage](ctx, c, plainCall{
+		method: http.MethodGet, path: "v1/matches",
+		query: parameters(map[string]any{
+			"state":  q.State,
+			"config": q.Config,
+			"queue":  q.Queue,
+			"region": q.Region,
+			"fleet":  q.Fleet,
+			"minAge": q.MinAge,
+			"maxAge": q.MaxAge,
+			"limit":  q.Limit,
+			"after":  q.After,
+		}),
+		repeatable: true,
+	})
+}
+
+// MatchReportQuery is what [Client.ReportMatches] may be asked for. What is zero is not asked.
+type MatchReportQuery struct {
+	// An hour before `until` if absent. The slot counts that it is in.
+	Since time.Time
+	// Now if absent.
+	Until time.Time
+	// By what the rows are divided. Absent, there is one row. `decile` goes with neither `region` nor `party`.
+	By []string
+	// Only matches of this config.
+	Config string
+	// Only matches of revisions of configs from this one on.
+	MinRevision int64
+	// Only matches of revisions of configs up to this one.
+	MaxRevision int64
+}
+
+// ReportMatches: Read how good the matches of a time were.
+//
+// How many matches were made, how long their tickets waited, how far those attributes differ in them that `report` of
+// the config names, what functions measured, and whether the odds of ratings came true. It lacks the last few seconds,
+// and slots of an hour or a day the last minute. Quantiles are right to within a tenth. Of configs without `report`
+// the sizes of parties are known only where each ticket has one player.
+func (c *Client) ReportMatches(ctx context.Context, q MatchReportQuery) (*MatchReport, error) {
+	return ask[MatchReport](ctx, c, plainCall{
+		method: http.MethodGet, path: "v1/matches/report",
+		query: parameters(map[string]any{
+			"since":       q.Since,
+			"until":       q.Until,
+			"by":          q.By,
+			"config":      q.Config,
+			"minRevision": q.MinRevision,
+			"maxRevision": q.MaxRevision,
+		}),
 		repeatable: true,
 	})
 }
@@ -302,6 +386,33 @@ func (c *Client) RatingHistory(ctx context.Context, playerID string) ([]RatingSt
 	return answer.List, err
 }
 
+// LeaderboardQuery is what [Client.Leaderboard] may be asked for. What is zero is not asked.
+type LeaderboardQuery struct {
+	// An earlier season; the rating's own if absent.
+	Season string
+	// How many players a page has at most; 50 if absent.
+	Limit int
+	// Only players behind this rank, such as `next` of an earlier answer.
+	After int
+}
+
+// Leaderboard: Read the best players of a season.
+//
+// An extension. It names players: a player's token reads it where the rating is `public`, a game service's with the
+// scope `matchmaking` or `matchmaking.read`, a developer's in any role.
+func (c *Client) Leaderboard(ctx context.Context, ratingName string, q LeaderboardQuery) (*Leaderboard, error) {
+	return ask[Leaderboard](ctx, c, plainCall{
+		method: http.MethodGet, path: "v1/ratings/{ratingName}/leaderboard",
+		segments: []string{ratingName},
+		query: parameters(map[string]any{
+			"season": q.Season,
+			"limit":  q.Limit,
+			"after":  q.After,
+		}),
+		repeatable: true,
+	})
+}
+
 // PlayerStanding: Read a player's standing.
 //
 // An extension. What the project keeps of the player and puts into the player's tickets.
@@ -322,6 +433,39 @@ func (c *Client) SetStanding(ctx context.Context, playerID string, numbers map[s
 		method: http.MethodPut, path: "v1/players/{playerId}/standing",
 		segments:   []string{playerID},
 		body:       map[string]any{"numbers": numbers},
+		repeatable: true,
+	})
+}
+
+// ChangeQuery is what [Client.ListChanges] may be asked for. What is zero is not asked.
+type ChangeQuery struct {
+	// Only changes of this kind: config, settings, function, player (an erasure) or key (of game servers' tokens).
+	Kind string
+	// Only changes of the config, function or key of this name.
+	Name string
+	// Only those by this subject.
+	By string
+	// How many a page has at most; 50 if absent.
+	Limit int
+	// `next` of an earlier answer.
+	After string
+}
+
+// ListChanges: Read who changed what.
+//
+// The latest changes of configs, settings, functions and the key of game servers' tokens, and erasures of players, the
+// newest first: up to 1,000, of 90 days. An erasure does not name the player. A key is noted when a server of the
+// project gets a token of another key than the last one that is noted.
+func (c *Client) ListChanges(ctx context.Context, q ChangeQuery) (*ChangePage, error) {
+	return ask[ChangePage](ctx, c, plainCall{
+		method: http.MethodGet, path: "v1/changes",
+		query: parameters(map[string]any{
+			"kind":  q.Kind,
+			"name":  q.Name,
+			"by":    q.By,
+			"limit": q.Limit,
+			"after": q.After,
+		}),
 		repeatable: true,
 	})
 }
@@ -519,6 +663,35 @@ func (c *Client) RestartFunctions(ctx context.Context, functions ...string) ([]F
 		body: map[string]any{"functions": functions},
 	}, &answer)
 	return answer.List, err
+}
+
+// BackfillQuery is what [Client.ListBackfills] may be asked for. What is zero is not asked.
+type BackfillQuery struct {
+	// Of a backfill ticket. `after` and `limit` count only without it.
+	ID string
+	// Only games whose players come from this queue; `queue=` is for tickets without queues.
+	Queue string
+	// How many a page has at most; 50 if absent.
+	Limit int
+	// `next` of an earlier answer.
+	After string
+}
+
+// ListBackfills: List the games that fill up.
+//
+// The backfill tickets of the project, the one whose server called last first, for its developers. Properties are left
+// out. A page looks at about 1,000: it may have fewer than `limit`, or none, and `next`.
+func (c *Client) ListBackfills(ctx context.Context, q BackfillQuery) (*BackfillPage, error) {
+	return ask[BackfillPage](ctx, c, plainCall{
+		method: http.MethodGet, path: "v2/backfill",
+		query: parameters(map[string]any{
+			"id":    q.ID,
+			"queue": q.Queue,
+			"limit": q.Limit,
+			"after": q.After,
+		}),
+		repeatable: true,
+	})
 }
 
 // ApproveBackfill: Approve the tickets that were proposed.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 )
 
@@ -35,7 +36,8 @@ func (q *EventQuery) parameters() map[string]any {
 
 // GetEvents reads some events of the project. The token must be a developer's; the role Support is enough.
 func (c *Client) GetEvents(ctx context.Context, q EventQuery) (*EventPage, error) {
-	return list[EventPage](ctx, c, "v1/events", q.parameters())
+	return ask[EventPage](ctx, c, plainCall{method: http.MethodGet, path: "v1/events", query: parameters(q.parameters()),
+		repeatable: true})
 }
 
 // followPause is after how long FollowEvents asks again where there is no stream.

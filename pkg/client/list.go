@@ -13,61 +13,6 @@ import (
 	"time"
 )
 
-// MatchQuery selects matches that run. Its zero value selects all.
-type MatchQuery struct {
-	// State is asking, claimed, allocating, proposed or assigned.
-	State, Config, Queue, Region, Fleet string
-	// MinAge and MaxAge bound how long ago they were made; 0 is no bound.
-	MinAge, MaxAge time.Duration
-	// Limit is how many a page has at most: 50 if it is 0, and never more than 200. After is the place to go on behind.
-	Limit int
-	After string
-}
-
-// ListMatches lists the matches that run, as far as the service knows. A page may be empty and have a Next. The token
-// must be a developer's; the role Support is enough.
-func (c *Client) ListMatches(ctx context.Context, q MatchQuery) (*MatchPage, error) {
-	return list[MatchPage](ctx, c, "v1/matches", map[string]any{"state": q.State, "config": q.Config,
-		"queue": q.Queue, "region": q.Region, "fleet": q.Fleet, "minAge": q.MinAge, "maxAge": q.MaxAge, "limit": q.Limit,
-		"after": q.After})
-}
-
-// BackfillQuery selects backfill tickets. Its zero value selects all.
-type BackfillQuery struct {
-	ID, Queue string
-	// Limit and After are as in MatchQuery.
-	Limit int
-	After string
-}
-
-// ListBackfills lists the games that fill up, without their properties. The token must be a developer's; the role
-// Support is enough.
-func (c *Client) ListBackfills(ctx context.Context, q BackfillQuery) (*BackfillPage, error) {
-	return list[BackfillPage](ctx, c, "v2/backfill", map[string]any{"id": q.ID, "queue": q.Queue,
-		"limit": q.Limit, "after": q.After})
-}
-
-// ChangeQuery selects changes. Its zero value selects all.
-type ChangeQuery struct {
-	// Kind is config, settings, function, player or key, Name a config, a function or a key, and By their author.
-	Kind, Name, By string
-	// Limit and After are as in MatchQuery.
-	Limit int
-	After string
-}
-
-// ListChanges lists changes with their authors, the newest first. The token must be a developer's; the role Support is
-// enough.
-func (c *Client) ListChanges(ctx context.Context, q ChangeQuery) (*ChangePage, error) {
-	return list[ChangePage](ctx, c, "v1/changes", map[string]any{"kind": q.Kind, "name": q.Name, "by": q.By,
-		"limit": q.Limit, "after": q.After})
-}
-
-// list reads a page of a list.
-func list[T any](ctx context.Context, c *Client, path string, query map[string]any) (*T, error) {
-	return ask[T](ctx, c, plainCall{method: http.MethodGet, path: path, query: parameters(query), repeatable: true})
-}
-
 // parameters writes those parameters of a query that are not the zero value of their type: lengths of time in seconds.
 func parameters(query map[string]any) url.Values {
 	values := url.Values{}
@@ -90,24 +35,6 @@ func parameters(query map[string]any) url.Values {
 		}
 	}
 	return values
-}
-
-// MatchReportQuery says what a report is about. Its zero value is the last hour, in one row.
-type MatchReportQuery struct {
-	// Since is an hour before Until if it is zero, and Until is now.
-	Since, Until time.Time
-	// By is by what rows are divided: config, revision, function, upload, queue, region and party.
-	By []string
-	// Config selects the matches of one config; empty for all. MinRevision and MaxRevision select revisions of configs; 0
-	// for any.
-	Config                   string
-	MinRevision, MaxRevision int64
-}
-
-// ReportMatches reads how good matches were. The token must be a developer's; the role Support is enough.
-func (c *Client) ReportMatches(ctx context.Context, q MatchReportQuery) (*MatchReport, error) {
-	return list[MatchReport](ctx, c, "v1/matches/report", map[string]any{"since": q.Since, "until": q.Until,
-		"by": q.By, "config": q.Config, "minRevision": q.MinRevision, "maxRevision": q.MaxRevision})
 }
 
 // NoName is the name of a row of matches that have no queue, no region and so on.
@@ -137,20 +64,6 @@ func (r *MatchReportRow) Name(by string) string {
 		name = r.Slot.UTC().Format("2006-01-02 15:04")
 	}
 	return cmp.Or(name, NoName)
-}
-
-// LeaderboardQuery says which part of a leaderboard is read. Its zero value is the first page of the rating's season.
-type LeaderboardQuery struct {
-	Season string
-	// Limit is how many players a page has; 50 if it is 0. After is the rank behind which they are.
-	Limit, After int
-}
-
-// Leaderboard reads the best players of a rating.
-func (c *Client) Leaderboard(ctx context.Context, rating string, q LeaderboardQuery) (*Leaderboard, error) {
-	return ask[Leaderboard](ctx, c, plainCall{method: http.MethodGet, path: "v1/ratings/{rating}/leaderboard",
-		segments: []string{rating}, repeatable: true, query: parameters(map[string]any{"season": q.Season, "limit": q.Limit,
-			"after": q.After})})
 }
 
 // WaitingQuery selects tickets that wait. Its zero value selects all.

@@ -94,13 +94,15 @@ func (p RunPlayers) Alone() bool { return p.run.in.PlayerStarts == nil }
 
 // Attribute returns the column of an attribute of players, with NaN for those without it.
 func (p RunPlayers) Attribute(name string) []float64 {
-	if m := p.run.manifest.Players; m != nil {
-		p.run.declared("player attribute", name, m.Attributes, m.AttributeSettings)
+	return p.run.playerAttribute(block.KindPlayerAttribute, name, p.Len())
+}
+
+// playerAttribute is an attribute of n players.
+func (r *Run) playerAttribute(kind uint32, name string, n int) []float64 {
+	if m := r.manifest.Players; m != nil {
+		r.declared("player attribute", name, m.Attributes, m.AttributeSettings)
 	}
-	if values, ok := p.run.in.Numbers(block.KindPlayerAttribute, name); ok {
-		return values
-	}
-	return p.run.nan(p.Len())
+	return r.numbers(kind, name, n)
 }
 
 // Property returns the column of a property of players.
@@ -108,19 +110,14 @@ func (p RunPlayers) Property(name string) Property {
 	if m := p.run.manifest.Players; m != nil {
 		p.run.declared("player property", name, m.Properties, m.PropertySettings)
 	}
-	values, _ := p.run.in.Values(block.KindPlayerProperty, name)
-	return Property{values}
+	return p.run.values(block.KindPlayerProperty, name)
 }
 
 // Handles returns a number for each player. No two players of a run have the same. A player has the same handle in all
 // runs of a [Matcher] that keeps its tickets; in runs of others it may change, and it means nothing outside.
 func (p RunPlayers) Handles() []uint64 {
-	m, handles := p.run.manifest.Players, p.run.in.PlayerHandles
-	if m != nil && !m.Handles {
-		p.run.fail(message.Errorf("handles of players are read but were not declared: use PlayerHandles in Register"))
-	}
+	handles := p.run.playerHandles(p.run.in.PlayerHandles)
 	if len(handles) < p.Len() { // of a runner that does not know players
-		handles = slices.Clone(handles)
 		for len(handles) < p.Len() {
 			handles = append(handles, uint64(p.run.First())+uint64(len(handles)))
 		}
@@ -128,17 +125,22 @@ func (p RunPlayers) Handles() []uint64 {
 	return handles
 }
 
-// ID returns the id of a player.
-func (p RunPlayers) ID(player uint32) string {
-	id, _ := p.IDs().Of(player)
-	return string(id)
+func (r *Run) playerHandles(handles []uint64) []uint64 {
+	if m := r.manifest.Players; m != nil && !m.Handles {
+		r.fail(message.Errorf("handles of players are read but were not declared: use PlayerHandles in Register"))
+	}
+	return slices.Clip(handles)
 }
 
+// ID returns the id of a player.
+func (p RunPlayers) ID(player uint32) string { return p.IDs().text(player) }
+
 // IDs returns the column of the players' ids.
-func (p RunPlayers) IDs() Property {
-	if m := p.run.manifest.Players; m != nil && !m.IDs && len(m.IDSettings) == 0 {
-		p.run.fail(message.Errorf("ids of players are read but were not declared: use PlayerIDs in Register"))
+func (p RunPlayers) IDs() Property { return p.run.playerIDs(block.KindPlayerID) }
+
+func (r *Run) playerIDs(kind uint32) Property {
+	if m := r.manifest.Players; m != nil && !m.IDs && len(m.IDSettings) == 0 {
+		r.fail(message.Errorf("ids of players are read but were not declared: use PlayerIDs in Register"))
 	}
-	ids, _ := p.run.in.Values(block.KindPlayerID, "")
-	return Property{ids}
+	return r.values(kind, "")
 }

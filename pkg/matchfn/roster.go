@@ -1,7 +1,6 @@
 package matchfn
 
 import (
-	"slices"
 	"sort"
 
 	"matchmaker.dev/pkg/matchfn/block"
@@ -52,46 +51,30 @@ func (p RunRoster) Barred(backfill uint32) (tickets []uint32) {
 
 // Team returns the team of a player; "" if there is none.
 func (p RunRoster) Team(player uint32) string {
-	teams, _ := p.run.in.Values(block.KindBackfillPlayerTeam, "")
-	return text(teams, player)
+	return p.run.values(block.KindBackfillPlayerTeam, "").text(player)
 }
 
 // Role returns the role of a player; "" if there is none.
 func (p RunRoster) Role(player uint32) string {
-	roles, _ := p.run.in.Values(block.KindBackfillPlayerRole, "")
-	return text(roles, player)
+	return p.run.values(block.KindBackfillPlayerRole, "").text(player)
 }
 
 // Attribute returns the column of an attribute, with NaN for players without it.
 func (p RunRoster) Attribute(name string) []float64 {
-	if m := p.run.manifest.Players; m != nil {
-		p.run.declared("player attribute", name, m.Attributes, m.AttributeSettings)
-	}
-	if values, ok := p.run.in.Numbers(block.KindBackfillPlayerAttribute, name); ok {
-		return values
-	}
-	return p.run.nan(p.Len())
+	return p.run.playerAttribute(block.KindBackfillPlayerAttribute, name, p.Len())
 }
 
 // Handles returns the handles of the players. A player that waits as well has the same handle there: see
 // [RunPlayers.Handles].
-func (p RunRoster) Handles() []uint64 {
-	if m := p.run.manifest.Players; m != nil && !m.Handles {
-		p.run.fail(message.Errorf("handles of players are read but were not declared: use PlayerHandles in Register"))
-	}
-	return slices.Clip(p.run.in.BackfillPlayerHandles)
-}
+func (p RunRoster) Handles() []uint64 { return p.run.playerHandles(p.run.in.BackfillPlayerHandles) }
 
 // ID returns the id of a player.
 func (p RunRoster) ID(player uint32) string {
-	if m := p.run.manifest.Players; m != nil && !m.IDs && len(m.IDSettings) == 0 {
-		p.run.fail(message.Errorf("ids of players are read but were not declared: use PlayerIDs in Register"))
-	}
-	ids, _ := p.run.in.Values(block.KindBackfillPlayerID, "")
-	return text(ids, player)
+	return p.run.playerIDs(block.KindBackfillPlayerID).text(player)
 }
 
-func text(values block.Values, number uint32) string {
-	value, _ := values.At(int(number))
+// text is the value of a player, or "".
+func (p Property) text(number uint32) string {
+	value, _ := p.Of(number)
 	return string(value)
 }

@@ -44,10 +44,7 @@ func (r *Run) Attribute(name string) []float64 {
 		return r.in.Created
 	}
 	r.declaredAttribute(name)
-	if values, ok := r.in.Numbers(block.KindAttribute, name); ok {
-		return values
-	}
-	return r.nan(r.in.Tickets)
+	return r.numbers(block.KindAttribute, name, r.in.Tickets)
 }
 
 // Attributes returns the names of the attributes in the request, without "created".
@@ -65,8 +62,7 @@ func (r *Run) Properties() []string { return slices.Collect(r.in.Names(block.Kin
 // Property returns the column of an opaque property.
 func (r *Run) Property(name string) Property {
 	r.declaredProperty(name)
-	values, _ := r.in.Values(block.KindProperty, name)
-	return Property{values}
+	return r.values(block.KindProperty, name)
 }
 
 // Property is a column of opaque values.
@@ -131,8 +127,7 @@ func (r *Run) BackfillVersion() []int64 { return r.in.BackfillVersion }
 
 // BackfillConnection returns the address of a backfill ticket's server, or false while the server is being allocated.
 func (r *Run) BackfillConnection(number uint32) (string, bool) {
-	connections, _ := r.in.Values(block.KindBackfillConnection, "")
-	connection, ok := connections.At(int(number))
+	connection, ok := r.values(block.KindBackfillConnection, "").Of(number)
 	return string(connection), ok
 }
 
@@ -142,10 +137,7 @@ func (r *Run) BackfillAttribute(name string) []float64 {
 		return r.in.BackfillCreated
 	}
 	r.declaredAttribute(name)
-	if values, ok := r.in.Numbers(block.KindBackfillAttribute, name); ok {
-		return values
-	}
-	return r.nan(r.in.Backfills)
+	return r.numbers(block.KindBackfillAttribute, name, r.in.Backfills)
 }
 
 // BackfillAttributes is Attributes for the backfill tickets.
@@ -161,8 +153,7 @@ func (r *Run) BackfillProperties() []string {
 // BackfillProperty is Property for the backfill tickets.
 func (r *Run) BackfillProperty(name string) Property {
 	r.declaredProperty(name)
-	values, _ := r.in.Values(block.KindBackfillProperty, name)
-	return Property{values}
+	return r.values(block.KindBackfillProperty, name)
 }
 
 // BackfillPools is Pools for the backfill tickets.
@@ -175,8 +166,17 @@ func (r *Run) BackfillPool(name string) []uint32 {
 	return numbers
 }
 
-// nan returns a column of NaN. It is shared: callers must not write to columns.
-func (r *Run) nan(n int) []float64 {
+// values returns a column of values.
+func (r *Run) values(kind uint32, name string) Property {
+	values, _ := r.in.Values(kind, name)
+	return Property{values}
+}
+
+// numbers returns a column of n numbers. One of NaN is shared: callers must not write to columns.
+func (r *Run) numbers(kind uint32, name string, n int) []float64 {
+	if values, ok := r.in.Numbers(kind, name); ok {
+		return values
+	}
 	for len(r.missing) < n {
 		r.missing = append(r.missing, math.NaN())
 	}

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -95,10 +96,7 @@ func (s *service) upload(c echo.Context) error {
 	err = v.API.UploadFunction(c.Request().Context(), name, client.FunctionUpload{Note: c.QueryParam("note"),
 		Shadow: c.QueryParam("shadow") == "true"}, io.Reader(c.Request().Body))
 	if err != nil {
-		status := client.Status(err)
-		if status == 0 {
-			status = http.StatusBadGateway
-		}
+		status := cmp.Or(client.Status(err), http.StatusBadGateway)
 		return c.String(status, reasonOf(err))
 	}
 	return c.String(http.StatusOK, v.link("function", "name", name, "done",

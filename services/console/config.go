@@ -211,10 +211,7 @@ func askRollback(ctx context.Context, v *view) (*question, error) {
 }
 
 func runRollback(ctx context.Context, v *view) (string, error) {
-	id, etag := v.FormValue("id"), v.FormValue("etag")
-	if etag == "" {
-		etag = client.Absent
-	}
+	id, etag := v.FormValue("id"), cmp.Or(v.FormValue("etag"), client.Absent)
 	saved, err := v.API.RollbackConfig(ctx, id, v.FormValue("to"), etag)
 	return v.link("config", "id", id, "done", "Went back. The config is now "+saved.ETag+"."), err
 }

@@ -6,6 +6,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -15,7 +16,6 @@ import (
 	"net/http"
 	"net/url"
 	"path"
-	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -26,6 +26,7 @@ import (
 	"matchmaker.dev/services/internal/edge/web"
 	"matchmaker.dev/services/internal/observe/telemetry"
 	"matchmaker.dev/services/internal/platform/app"
+	"matchmaker.dev/services/internal/platform/memo"
 )
 
 const (
@@ -35,9 +36,8 @@ const (
 	// maxUpload bounds the file of a function here; the API has its own limit.
 	maxUpload = 64 << 20
 	root      = web.Console
-	// mintedTime is how long a token that needs no login is used, and maxMinted of how many projects they are kept.
+	// mintedTime is how long a token that needs no login is used.
 	mintedTime = 30 * time.Minute
-	maxMinted  = 64
 )
 
 //go:embed asset page
@@ -67,9 +67,7 @@ type service struct {
 	providers providers
 	stopped   chan struct{}
 	protect   *http.CrossOriginProtection
-
-	minting sync.Mutex
-	minted  map[string]session
+	minted    memo.Memo[string, session] // by project
 }
 
 // New makes the console.
@@ -166,17 +164,11 @@ func (s *service) viewer(c echo.Context, project string) (session, bool) {
 
 // mint makes a session without a login. It is used for a while, so that what is read with it is shared.
 func (s *service) mint(project string) (session, bool) {
-	s.minting.Lock()
-	defer s.minting.Unlock()
-	if one, ok := s.minted[project]; ok && s.Now().Before(one.Until) {
-		return one, true
-	}
-	token, err := s.Mint(project)
-	one := session{Token: token, Project: project, Until: s.Now().Add(mintedTime)}
-	if s.minted == nil || len(s.minted) >= maxMinted {
-		s.minted = map[string]session{}
-	}
-	s.minted[project] = one
+	one, err := s.minted.Get(project, s.Now, func() (session, time.Time, error) {
+		token, err := s.Mint(project)
+		until := s.Now().Add(mintedTime)
+		return session{Token: token, Project: project, Until: until}, until, err
+	})
 	return one, err == nil
 }
 
@@ -313,10 +305,7 @@ func reasonOf(err error) string {
 	case errors.As(err, &own):
 		return string(own)
 	case errors.As(err, &answered):
-		text := answered.Detail
-		if text == "" {
-			text = answered.Title
-		}
+		text := cmp.Or(answered.Detail, answered.Title)
 		for _, v := range answered.Validation {
 			text += "\n" + v.ResultCode + ": " + v.Message
 		}

@@ -9,13 +9,13 @@ import (
 	"errors"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
 	"golang.org/x/oauth2"
 
 	"matchmaker.dev/services/internal/edge/oidc"
+	"matchmaker.dev/services/internal/platform/memo"
 )
 
 const (
@@ -37,29 +37,19 @@ type login struct {
 
 // providers has the provider's document, and the places of those that ask the provider.
 type providers struct {
-	mu     sync.Mutex
-	found  *oidc.Provider
-	until  time.Time
+	found  memo.Memo[string, *oidc.Provider] // by issuer
 	places chan struct{}
 }
 
 // provider is the identity provider. Callers wait for the one that asks for its document.
 func (s *service) provider(ctx context.Context) (*oidc.Provider, error) {
-	p := &s.providers
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.found != nil && s.Now().Before(p.until) {
-		return p.found, nil
-	}
-	found, err := oidc.Discover(ctx, s.Settings.Issuer)
-	if err == nil && (found.Authorize == "" || found.Keys == "") {
-		err = errors.New("it has no authorization_endpoint or jwks_uri")
-	}
-	if err != nil {
-		return nil, err
-	}
-	p.found, p.until = found, s.Now().Add(discoveryTime)
-	return found, nil
+	return s.providers.found.Get(s.Settings.Issuer, s.Now, func() (*oidc.Provider, time.Time, error) {
+		found, err := oidc.Discover(ctx, s.Settings.Issuer)
+		if err == nil && (found.Authorize == "" || found.Keys == "") {
+			err = errors.New("it has no authorization_endpoint or jwks_uri")
+		}
+		return found, s.Now().Add(discoveryTime), err
+	})
 }
 
 func (s *service) oauth(p *oidc.Provider) *oauth2.Config {

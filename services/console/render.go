@@ -198,17 +198,14 @@ func size(n any) string {
 
 // eventText says what an event is.
 func eventText(e client.Event) string {
-	text := map[string]string{
+	text := cmp.Or(map[string]string{
 		"created": "Created, and waits", "claimed": "In a match", "allocating": "A server is asked for",
 		"assigned": "Has its connection", "failed": "Got no match", "released": "Waits again", "cancelled": "Deleted",
 		"expired": "Ended", "returned": "The server was given back", "gap": "Events are missing here",
 		"full": "Hosting has no server", "unreturned": "The server could not be given back",
 		"unserved": "No config serves the queue any more", "accepted": "A player accepted", "declined": "A player declined",
 		"function": "The function changed", "result": "Result",
-	}[e.Kind]
-	if text == "" {
-		text = e.Kind
-	}
+	}[e.Kind], e.Kind)
 	if e.Reason != "" {
 		text += ": " + e.Reason
 	}

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -164,10 +165,7 @@ func numbersOf(settings json.RawMessage) map[string]float64 {
 // number is a multiple: browsers round what is between two steps.
 func (w *whatIf) slide(now float64, value string) {
 	text := func(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
-	size := math.Abs(now)
-	if size == 0 {
-		size = 2.5
-	}
+	size := cmp.Or(math.Abs(now), 2.5)
 	step := math.Pow(10, math.Floor(math.Log10(size))-1)
 	if now == math.Trunc(now) {
 		step = math.Max(step, 1)

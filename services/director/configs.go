@@ -11,6 +11,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/director/observe"
 	"matchmaker.dev/services/internal/match/schedule"
+	"matchmaker.dev/services/internal/match/segmentation"
 )
 
 // A leader reads changed configs at once, but on average no more often than once each reloadEvery: a project that
@@ -80,7 +81,7 @@ func (l *leader) reload(ctx context.Context, now time.Time) {
 			size := proto.Size(config)
 			l.configBytes += size
 			l.chargeChange(ctx, id, size)
-			l.segments[id] = l.newSegments(ctx, config, newPopulation(config.GetPools()), nil)
+			l.segments[id] = l.newSegments(ctx, config, segmentation.Divide(config.GetPools()), nil)
 		}
 	}
 	configs := make([]*pb.Config, 0, len(l.segments))
@@ -109,8 +110,10 @@ func (l *leader) knows(revisions map[string]int64) bool {
 
 // newSegments makes the segments of a config's pools. Their runs are independent of each other. old is a segment that
 // they replace, or nil.
-func (l *leader) newSegments(ctx context.Context, config *pb.Config, population *population, old *segment) []*segment {
-	divided, err := population.segment(config.GetPools())
+func (l *leader) newSegments(
+	ctx context.Context, config *pb.Config, division *segmentation.Division, old *segment,
+) []*segment {
+	divided, err := division.Expand(config.GetPools())
 	if err != nil {
 		// The Configs API refuses such a config. This one comes from another version of it.
 		l.log.ErrorContext(ctx, "the segments of a config are ignored", "config", config.GetId(), "error", err)
@@ -132,7 +135,7 @@ func (l *leader) newSegments(ctx context.Context, config *pb.Config, population 
 	segments := make([]*segment, len(divided))
 	for i, pools := range divided {
 		segments[i] = &segment{
-			Segment: timing, config: config, pools: pools, population: population,
+			Segment: timing, config: config, pools: pools, division: division,
 			observed: l.observed.Segment(config, pools, before),
 		}
 		segments[i].See(schedule.PoolsOf(config.GetQueue(), pools))
@@ -154,15 +157,15 @@ func (l *leader) countSegments(but string) (n int) {
 // are settled, and no new ones start meanwhile: a ticket is in one segment at a time, and no run is in vain.
 func (l *leader) resegment(ctx context.Context) {
 	for id, old := range l.segments {
-		population := old[0].population
+		division := old[0].division
 		busy := func(s *segment) bool { return !s.Idle() }
-		if population == nil || !population.outgrown || slices.ContainsFunc(old, busy) {
+		if division == nil || !division.Outgrown || slices.ContainsFunc(old, busy) {
 			continue
 		}
 		last := slices.MaxFunc(old, func(a, b *segment) int { return a.Started().Compare(b.Started()) })
-		l.segments[id] = l.newSegments(ctx, old[0].config, population, last)
+		l.segments[id] = l.newSegments(ctx, old[0].config, division, last)
 		l.log.DebugContext(ctx, "the segments of a config are new",
-			"config", id, "tickets", population.segmented, "segments", len(l.segments[id]))
+			"config", id, "tickets", division.Made, "segments", len(l.segments[id]))
 	}
 }
 

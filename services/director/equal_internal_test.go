@@ -10,6 +10,7 @@ import (
 	"matchmaker.dev/services/director/observe"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/match/schedule"
+	"matchmaker.dev/services/internal/match/segmentation"
 	"matchmaker.dev/services/internal/observe/telemetry"
 	"matchmaker.dev/services/internal/platform/quota"
 )
@@ -32,7 +33,7 @@ func TestConfigsOverEqualPoolsShareTheirRuns(t *testing.T) {
 		for i := range configs {
 			c := &pb.Config{Id: fmt.Sprint(i)}
 			c.Queue, c.Pools = pools(i)
-			l.segments[c.Id] = l.newSegments(ctx, c, newPopulation(c.GetPools()), nil)
+			l.segments[c.Id] = l.newSegments(ctx, c, segmentation.Divide(c.GetPools()), nil)
 			l.budget.Account(c.Id).Found(now)
 		}
 		for end := now.Add(seconds * time.Second); now.Before(end); now = now.Add(time.Millisecond) {

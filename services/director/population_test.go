@@ -24,18 +24,18 @@ func crowdPools() map[string]*pb.Pool {
 }
 
 func TestPopulationIsCountedOncePerInterval(t *testing.T) {
-	p, now := newPopulation(crowdPools()), time.Unix(1_700_000_000, 0)
-	if pools := p.count(now, time.Second); len(pools) != 1 || pools["crowd"] == nil {
+	p, now := segmentation.Divide(crowdPools()), time.Unix(1_700_000_000, 0)
+	if pools := p.Count(now, time.Second); len(pools) != 1 || pools["crowd"] == nil {
 		t.Errorf("first counts %v", pools)
 	}
-	if pools := p.count(now.Add(999*time.Millisecond), time.Second); pools != nil {
+	if pools := p.Count(now.Add(999*time.Millisecond), time.Second); pools != nil {
 		t.Errorf("soon afterwards counts %v", pools)
 	}
-	if pools := p.count(now.Add(time.Second), time.Second); len(pools) != 1 {
+	if pools := p.Count(now.Add(time.Second), time.Second); len(pools) != 1 {
 		t.Errorf("a second later counts %v", pools)
 	}
-	none := newPopulation(map[string]*pb.Pool{"all": {}})
-	if none != nil || none.count(now, time.Second) != nil {
+	none := segmentation.Divide(map[string]*pb.Pool{"all": {}})
+	if none != nil || none.Count(now, time.Second) != nil {
 		t.Error("pools whose segments do not depend on their tickets are counted")
 	}
 }
@@ -45,7 +45,7 @@ func TestPopulationIsCountedOncePerInterval(t *testing.T) {
 func TestSegmentsChangeBetweenRuns(t *testing.T) {
 	ctx, now, log := t.Context(), time.Unix(1_700_000_000, 0), slog.New(slog.DiscardHandler)
 	config := &pb.Config{Id: "ranked", Pools: crowdPools()}
-	population := newPopulation(config.GetPools())
+	division := segmentation.Divide(config.GetPools())
 	project := observe.New(telemetry.Meter{}, telemetry.Tracer{}).Project("demo", 1, log)
 	l := &leader{
 		scope:    scope{Options: &Options{Now: func() time.Time { return now }}, log: log, observed: project},
@@ -54,7 +54,7 @@ func TestSegmentsChangeBetweenRuns(t *testing.T) {
 		segments: map[string][]*segment{},
 	}
 	l.maintenance = &maintenance{next: now.Add(time.Hour)}
-	l.segments["ranked"] = l.newSegments(ctx, config, population, nil)
+	l.segments["ranked"] = l.newSegments(ctx, config, division, nil)
 	only := l.segments["ranked"][0]
 	answer := func(s *segment, counts segmentation.Population) {
 		s.run = &run{segment: s}

@@ -11,6 +11,7 @@ import (
 	"matchmaker.dev/services/director/observe"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/match/schedule"
+	"matchmaker.dev/services/internal/match/segmentation"
 )
 
 // segment is one config over one segment of its pools.
@@ -18,8 +19,8 @@ type segment struct {
 	schedule.Segment
 	config *pb.Config
 	pools  map[string]*pb.Pool
-	// population is the population of the config's pools; nil if the segments do not depend on it.
-	population *population
+	// division is of the config's pools.
+	division *segmentation.Division
 	// waiting says how many tickets wait in each queue, as the last run of the config saw them that counted them. The
 	// next one counts at countAt.
 	waiting  *pb.RunStats
@@ -55,7 +56,7 @@ func (l *leader) startRun(ctx context.Context, s *segment, now time.Time) {
 		Now:       l.Store.Now().UnixMilli(),
 		Seed:      rand.Uint64(), //nolint:gosec // a seed of matches, not a secret
 		Budget:    l.Settings.Run.Milliseconds(),
-		Census:    s.population.count(now, l.Settings.MaxInterval),
+		Census:    s.division.Count(now, l.Settings.MaxInterval),
 		Backfills: true,
 		Queue:     s.config.GetQueue(),
 		Report:    s.config.GetReport(),
@@ -132,10 +133,10 @@ func (l *leader) answer(ctx context.Context, p part) {
 		s.run.Stop() // more parts of it are dropped before they are read
 		s.observed.CountProposals(ctx, "dropped", p.dropped)
 	}
-	if counts := p.GetStats().GetPopulation(); s.population != nil && counts != nil {
-		s.population.update(counts)
+	if counts := p.GetStats().GetPopulation(); s.division != nil && counts != nil {
+		s.division.Update(counts)
 		for _, of := range l.segments[s.config.GetId()] {
-			of.Hold(s.population.outgrown)
+			of.Hold(s.division.Outgrown)
 		}
 	}
 	if p.GetError() == "" {

@@ -21,7 +21,6 @@
 //	acceptance.go   matches whose players accepted go on, others end
 //	maintenance.go  what a crash left behind, and what expires
 //	quiet.go        projects in which nothing is stored
-//	population.go   the numbers of tickets that segments depend on
 //	unserved.go     tickets in queues that no config serves any more
 //	estimator.go    how long tickets wait
 //	observe         metrics, spans, and log lines about runs

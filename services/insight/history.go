@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -123,9 +124,7 @@ func (r *historyReader) look(ctx context.Context, since time.Time) error {
 		if r.before != 0 && m.Sequence >= r.before {
 			return false
 		}
-		if first == 0 {
-			first = m.Sequence
-		}
+		first = cmp.Or(first, m.Sequence)
 		r.count(ctx, m)
 		if r.looked += len(m.GetEvents()); r.looked > maxHistoryLook || ctx.Err() != nil {
 			failure = errTooMuch

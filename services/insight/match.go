@@ -160,9 +160,7 @@ func (s *service) describe(
 	}
 	if r.end != nil {
 		m.Reason, m.Error, m.Detail = r.end.GetReason(), r.end.GetError(), r.end.GetDetail()
-		if m.Backfill == "" {
-			m.Backfill = r.end.GetBackfill()
-		}
+		m.Backfill = cmp.Or(m.Backfill, r.end.GetBackfill())
 		if r.over {
 			m.Ended = formatTime(r.end.GetTime())
 		}

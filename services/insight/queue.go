@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -18,38 +17,8 @@ import (
 	"matchmaker.dev/services/internal/match/pool"
 )
 
-const (
-	// queuesAge is how old the answer about queues may be, and maxSnapshots how many projects' answers are kept.
-	queuesAge    = time.Second
-	maxSnapshots = 256
-)
-
-// snapshots are the latest answers about queues, by project: all callers share one.
-type snapshots struct {
-	mu  sync.Mutex
-	all map[string]*snapshot
-}
-
-type snapshot struct {
-	mu     sync.Mutex
-	until  time.Time
-	answer response.QueueList
-}
-
-// of returns the place of a project's answer.
-func (s *snapshots) of(project string) *snapshot {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	one := s.all[project]
-	if one == nil {
-		if s.all == nil || len(s.all) >= maxSnapshots {
-			s.all = map[string]*snapshot{}
-		}
-		one = new(snapshot)
-		s.all[project] = one
-	}
-	return one
-}
+// queuesAge is how old the answer about queues may be, which all callers of a project share.
+const queuesAge = time.Second
 
 // queues answers GET /queues.
 func (s *service) queues(c echo.Context) error {
@@ -57,17 +26,15 @@ func (s *service) queues(c echo.Context) error {
 		return err
 	}
 	project := c.Param("project")
-	one := s.snapshots.of(project)
-	one.mu.Lock()
-	defer one.mu.Unlock()
-	if now := s.Now(); !now.Before(one.until) {
+	answer, err := s.queueLists.Get(project, s.Now, func() (response.QueueList, time.Time, error) {
+		until := s.Now().Add(queuesAge)
 		answer, err := s.countQueues(c.Request().Context(), project)
-		if err != nil {
-			return err
-		}
-		one.answer, one.until = answer, now.Add(queuesAge)
+		return answer, until, err
+	})
+	if err != nil {
+		return err
 	}
-	return c.JSON(http.StatusOK, one.answer)
+	return c.JSON(http.StatusOK, answer)
 }
 
 // countQueues asks a runner.

@@ -18,11 +18,13 @@ import (
 	"matchmaker.dev/services/internal/edge/auth"
 	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/edge/ratelimit"
+	"matchmaker.dev/services/internal/edge/response"
 	"matchmaker.dev/services/internal/edge/stream"
 	"matchmaker.dev/services/internal/edge/web"
 	"matchmaker.dev/services/internal/match/definition"
 	"matchmaker.dev/services/internal/observe/telemetry"
 	"matchmaker.dev/services/internal/platform/app"
+	"matchmaker.dev/services/internal/platform/memo"
 	"matchmaker.dev/services/internal/platform/wait"
 	"matchmaker.dev/services/internal/state"
 )
@@ -79,7 +81,7 @@ type service struct {
 	pace    *ratelimit.Local // in microseconds of a processor
 	looked  metric.Int64Counter
 
-	snapshots snapshots
+	queueLists memo.Memo[string, response.QueueList] // by project
 }
 
 // Service is the service.

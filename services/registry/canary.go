@@ -43,11 +43,7 @@ type canaryRequest struct {
 
 // canary answers POST /functions/{name}/actions/canary: a version that is kept runs for some configs or queues, or in
 // some blocks of time. For the version that is the canary already it changes its share, and for 0 it ends the canary.
-func (r *registry) canary(c echo.Context) error {
-	name, err := nameOf(c)
-	if err != nil {
-		return err
-	}
+func (r *registry) canary(c echo.Context, name string) error {
 	var of canaryRequest
 	if err := web.Decode(c, &of); err != nil {
 		return err

@@ -63,11 +63,7 @@ func (r *registry) list(c echo.Context) error {
 }
 
 // get answers GET /functions/{name}.
-func (r *registry) get(c echo.Context) error {
-	name, err := nameOf(c)
-	if err != nil {
-		return err
-	}
+func (r *registry) get(c echo.Context, name string) error {
 	project := c.Param("project")
 	f, err := r.Store.Function(c.Request().Context(), project, name)
 	if err != nil {
@@ -83,14 +79,10 @@ func (r *registry) get(c echo.Context) error {
 }
 
 // remove answers DELETE /functions/{name}; there may be none.
-func (r *registry) remove(c echo.Context) error {
-	name, err := nameOf(c)
-	if err != nil {
-		return err
-	}
+func (r *registry) remove(c echo.Context, name string) error {
 	ctx, project := c.Request().Context(), c.Param("project")
 	existed := false
-	err = r.Store.ChangeFunctionWith(ctx, project, name,
+	err := r.Store.ChangeFunctionWith(ctx, project, name,
 		func(current *pb.Function) (*pb.Function, *pb.Event, error) {
 			if existed = current != nil; !existed {
 				return nil, nil, nil

@@ -45,11 +45,7 @@ const (
 // however long ago they were written unless seconds is given as well: so a log is followed. Of a log that is longer
 // than an answer, a request without after gets the newest lines, one with after the oldest, and the position behind
 // those.
-func (r *registry) logs(c echo.Context) error {
-	name, err := nameOf(c)
-	if err != nil {
-		return err
-	}
+func (r *registry) logs(c echo.Context, name string) error {
 	query, err := web.Query(c, "seconds", "after", "lines")
 	if err != nil {
 		return err

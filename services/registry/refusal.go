@@ -73,8 +73,16 @@ func list(names []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// nameOf is the function that the path names, in lower case.
-func nameOf(c echo.Context) (string, error) { return parseName(c.Param("name")) }
+// named is a handler of a function that the path names. It gets the name in lower case.
+func named(handle func(c echo.Context, name string) error) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		name, err := parseName(c.Param("name"))
+		if err != nil {
+			return err
+		}
+		return handle(c, name)
+	}
+}
 
 // parseName checks a function's name and lower-cases it: names are compared so.
 func parseName(raw string) (string, error) {

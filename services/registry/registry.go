@@ -149,17 +149,17 @@ func (r *registry) routes(e *echo.Echo) {
 
 	e.GET(functions, r.list, look...)
 	for _, name := range []string{"/:name", "/"} { // an empty name is one that is invalid
-		e.PUT(functions+name, r.put, append(developer, upload)...)
-		e.GET(functions+name, r.get, look...)
-		e.DELETE(functions+name, r.remove, developer...)
+		e.PUT(functions+name, named(r.put), append(developer, upload)...)
+		e.GET(functions+name, named(r.get), look...)
+		e.DELETE(functions+name, named(r.remove), developer...)
 	}
-	e.GET(functions+"/:name/log", r.logs, look...)
-	e.GET(functions+"/:name/versions", r.versions, look...)
-	e.POST(functions+"/:name/actions/rollback", r.rollback, developer...)
-	e.POST(functions+"/:name/actions/shadow", r.shadow, developer...)
-	e.POST(functions+"/:name/actions/canary", r.canary, developer...)
-	e.POST(functions+"/:name/actions/promote", r.promote, developer...)
-	e.POST(functions+"/:name/actions/return", r.automaticReturn, developer...)
+	e.GET(functions+"/:name/log", named(r.logs), look...)
+	e.GET(functions+"/:name/versions", named(r.versions), look...)
+	e.POST(functions+"/:name/actions/rollback", named(r.rollback), developer...)
+	e.POST(functions+"/:name/actions/shadow", named(r.shadow), developer...)
+	e.POST(functions+"/:name/actions/canary", named(r.canary), developer...)
+	e.POST(functions+"/:name/actions/promote", named(r.promote), developer...)
+	e.POST(functions+"/:name/actions/return", named(r.automaticReturn), developer...)
 	e.POST(functions+"/actions/restart", r.restart, developer...)
 }
 

@@ -15,11 +15,7 @@ import (
 
 // shadow answers POST /functions/{name}/actions/shadow: it lets a version that is kept run in the shadow of the one
 // that runs, or none for the version 0. It gets the same runs, and its proposals are compared and not claimed.
-func (r *registry) shadow(c echo.Context) error {
-	name, err := nameOf(c)
-	if err != nil {
-		return err
-	}
+func (r *registry) shadow(c echo.Context, name string) error {
 	var of struct {
 		Version *int64 `json:"version"`
 	}
@@ -58,8 +54,8 @@ func (r *registry) shadow(c echo.Context) error {
 // promote answers POST /functions/{name}/actions/promote: the version in the shadow, or the canary, is the one that
 // runs from now on. The request names it, so that no other one is promoted. As after an upload,
 // the function goes back by itself if its runs fail.
-func (r *registry) promote(c echo.Context) error {
-	return r.switchAsAsked(c, promotedReason, "that runs in the shadow or as a canary")
+func (r *registry) promote(c echo.Context, name string) error {
+	return r.switchAsAsked(c, name, promotedReason, "that runs in the shadow or as a canary")
 }
 
 // isPromoted returns an error if a version is to be promoted that runs neither in the shadow nor as a canary.
@@ -81,11 +77,7 @@ func isPromoted(f *pb.Function, number int64, reason string) error {
 // automaticReturn answers POST /functions/{name}/actions/return: whether the function goes back by itself to the last
 // upload that worked, when a new one fails runs that the other one passes. It holds from the next upload on,
 // and ends for the one that runs.
-func (r *registry) automaticReturn(c echo.Context) error {
-	name, err := nameOf(c)
-	if err != nil {
-		return err
-	}
+func (r *registry) automaticReturn(c echo.Context, name string) error {
 	var wish struct {
 		Automatic *bool `json:"automatic"`
 	}

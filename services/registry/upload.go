@@ -26,11 +26,7 @@ import (
 
 // put takes an upload: PUT /functions/{name}?implementation={module}&note={text}&shadow=true. The contract has no note,
 // and no upload that runs in the shadow.
-func (r *registry) put(c echo.Context) error {
-	name, err := nameOf(c)
-	if err != nil {
-		return err
-	}
+func (r *registry) put(c echo.Context, name string) error {
 	ctx, project := c.Request().Context(), c.Param("project")
 	annotateSpan(ctx, project, name)
 	if err := r.checkCount(ctx, project, name); err != nil {

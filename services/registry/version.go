@@ -26,11 +26,7 @@ import (
 )
 
 // versions answers GET /functions/{name}/versions: the uploads that the function can go back to, the newest first.
-func (r *registry) versions(c echo.Context) error {
-	name, err := nameOf(c)
-	if err != nil {
-		return err
-	}
+func (r *registry) versions(c echo.Context, name string) error {
 	project := c.Param("project")
 	f, err := r.Store.Function(c.Request().Context(), project, name)
 	if err != nil {
@@ -57,16 +53,12 @@ type target struct {
 // rollback answers POST /functions/{name}/actions/rollback: it makes a version that is kept the one that runs, an
 // earlier one or a later one. Its module is checked again, since limits may have changed, and takes over as an
 // upload does. To go to the version that runs already changes nothing.
-func (r *registry) rollback(c echo.Context) error {
-	return r.switchAsAsked(c, rollbackReason, "to go back to")
+func (r *registry) rollback(c echo.Context, name string) error {
+	return r.switchAsAsked(c, name, rollbackReason, "to go back to")
 }
 
 // switchAsAsked makes the version run that a request names. which describes it in errors.
-func (r *registry) switchAsAsked(c echo.Context, reason, which string) error {
-	name, err := nameOf(c)
-	if err != nil {
-		return err
-	}
+func (r *registry) switchAsAsked(c echo.Context, name, reason, which string) error {
 	var to target
 	if err := web.Decode(c, &to); err != nil {
 		return err

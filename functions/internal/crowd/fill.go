@@ -2,6 +2,7 @@ package crowd
 
 import (
 	"math"
+	"slices"
 
 	"matchmaker.dev/functions/internal/waiting"
 	"matchmaker.dev/pkg/matchfn"
@@ -50,12 +51,7 @@ func (c *Crowd) Fill(r *matchfn.Run, games []uint32) {
 // Open reports whether a game takes players.
 func Open(r *matchfn.Run, games []uint32) bool {
 	open := r.BackfillAttribute(waiting.Open)
-	for _, game := range games {
-		if open[game] >= 1 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(games, func(game uint32) bool { return open[game] >= 1 })
 }
 
 // queue is tickets by a time, in Unix milliseconds.

@@ -10,29 +10,17 @@ import (
 type avoid rules.Avoid
 
 func (c *avoid) holds(b *builder, _ int) bool {
-	for _, group := range b.groups(c.Scope) {
-		for _, t := range group {
-			if !c.allows(b, t, group) {
-				return false
-			}
-		}
-	}
-	return true
+	return every(b.groups(c.Scope), func(group []uint32) bool {
+		return every(group, func(t uint32) bool { return c.allows(b, t, group) })
+	})
 }
 
 func (c *avoid) compares() (of rules.Of, refuses, closed bool) { return c.Scope.Of, true, true }
 
 func (c *avoid) fits(b *builder, t uint32, others, team []uint32) bool {
 	beside, self := b.among(c.Scope, others, team), []uint32{t}
-	if !c.allows(b, t, self) || !c.allows(b, t, beside) {
-		return false
-	}
-	for _, o := range beside {
-		if !c.allows(b, o, self) {
-			return false
-		}
-	}
-	return true
+	return c.allows(b, t, self) && c.allows(b, t, beside) &&
+		every(beside, func(o uint32) bool { return c.allows(b, o, self) })
 }
 
 // allows reports whether no player of a ticket is to avoid one of others.

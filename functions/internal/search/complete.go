@@ -2,6 +2,7 @@ package search
 
 import (
 	"math"
+	"slices"
 
 	"matchmaker.dev/pkg/matchfn/rounding"
 	"matchmaker.dev/pkg/matchfn/rules"
@@ -342,12 +343,9 @@ func (b *builder) spanned(g *pruner, i int) bool {
 		return b.under(g.bound, rounding.Apart(b.low[i], b.high[i])) // without numbers it is less than any bound
 	}
 	low, high := g.near.low[b.anchor], g.near.high[b.anchor]
-	for _, t := range b.chosen {
-		if !b.under(g.bound, rounding.Apart(math.Min(low, g.near.low[t]), math.Max(high, g.near.high[t]))) {
-			return false
-		}
-	}
-	return true
+	return every(b.chosen, func(t uint32) bool {
+		return b.under(g.bound, rounding.Apart(math.Min(low, g.near.low[t]), math.Max(high, g.near.high[t])))
+	})
 }
 
 // reachable reports whether all reach a region within a limit.
@@ -384,12 +382,7 @@ func (b *builder) atMost(bound *rules.Bound) float64 {
 
 // placed reports whether a player of the match has latencies. A match of others has no region.
 func (b *builder) placed() bool {
-	for _, t := range b.chosen {
-		if b.here[t] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b.chosen, func(t uint32) bool { return b.here[t] })
 }
 
 // byLatency returns the regions that all know, the best first.

@@ -36,6 +36,16 @@ type measurer interface {
 	measure(b *builder) float64
 }
 
+// every reports whether something holds for each of a list.
+func every[T any](list []T, holds func(T) bool) bool {
+	for _, one := range list {
+		if !holds(one) {
+			return false
+		}
+	}
+	return true
+}
+
 func conditionOf(need rules.Condition) condition {
 	switch c := need.(type) {
 	case *rules.Same:

@@ -10,12 +10,7 @@ import (
 type holders rules.Holders
 
 func (c *holders) holds(b *builder, _ int) bool {
-	for _, group := range b.groups(c.Scope) {
-		if !b.within(float64(c.count(b, group)), c.Count) {
-			return false
-		}
-	}
-	return true
+	return every(b.groups(c.Scope), func(group []uint32) bool { return b.within(float64(c.count(b, group)), c.Count) })
 }
 
 func (c *holders) compares() (of rules.Of, refuses, closed bool) {

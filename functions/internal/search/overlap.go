@@ -85,13 +85,10 @@ func inBoth(set, list []uint32) (n int) {
 type overlap rules.Overlap
 
 func (c *overlap) holds(b *builder, _ int) bool {
-	for _, group := range b.groups(c.Scope) {
+	return every(b.groups(c.Scope), func(group []uint32) bool {
 		with, _ := c.listOf(b, group)
-		if !c.each(b, group, with, func(n, _ int) bool { return b.within(float64(n), c.Count) }) {
-			return false
-		}
-	}
-	return true
+		return c.each(b, group, with, func(n, _ int) bool { return b.within(float64(n), c.Count) })
+	})
 }
 
 func (c *overlap) compares() (of rules.Of, refuses, closed bool) { return c.Scope.Of, true, true }

@@ -6,35 +6,29 @@ import "matchmaker.dev/pkg/matchfn/rules"
 type same rules.Same
 
 func (c *same) holds(b *builder, _ int) bool {
-	column := b.column(c.Value)
-	for _, group := range b.groups(c.Scope) {
+	return every(b.groups(c.Scope), func(group []uint32) bool {
 		for i, t := range group {
-			if c.Different && !b.different(column, t, group[:i]) || !c.Different && !b.alike(column, t, t) {
+			if !c.allows(b, t, group[:i]) {
 				return false
 			}
-			for _, o := range group[:i] {
-				if !c.Different && !b.alike(column, t, o) {
-					return false
-				}
-			}
 		}
-	}
-	return true
+		return true
+	})
 }
 
 func (c *same) compares() (of rules.Of, refuses, closed bool) { return c.Scope.Of, true, true }
 
 func (c *same) fits(b *builder, t uint32, others, team []uint32) bool {
-	column, beside := b.column(c.Value), b.among(c.Scope, others, team)
+	return c.allows(b, t, b.among(c.Scope, others, team))
+}
+
+// allows reports whether a ticket may be with others.
+func (c *same) allows(b *builder, t uint32, beside []uint32) bool {
+	column := b.column(c.Value)
 	if c.Different {
 		return b.different(column, t, beside)
 	}
-	for _, o := range beside {
-		if !b.alike(column, t, o) {
-			return false
-		}
-	}
-	return b.alike(column, t, t)
+	return every(beside, func(o uint32) bool { return b.alike(column, t, o) }) && b.alike(column, t, t)
 }
 
 // alike reports whether the players of two tickets, or of one, all have the same.

@@ -55,18 +55,6 @@ const (
 	mostSweeps = 100
 )
 
-// Search finds matches among all tickets, and tickets that join running games, if there are any; each ticket is in one
-// at most. It does about so many steps of work and then returns what it has. Where at most 32 tickets are left that
-// could be together, it finds a match if there is one, unless the work ends; so it does with a game that at most 32 may
-// join, each by itself. With patience this holds for matches with a ticket that waits no longer.
-func Search(r *rules.Rules, source Source, games *Games, work int) []Match {
-	p := read(r, source)
-	if games == nil {
-		games = &Games{}
-	}
-	return newSearch(r, p).search(games, work)
-}
-
 // search is one run.
 func (s *search) search(games *Games, work int) []Match {
 	p := s.pool

@@ -60,7 +60,11 @@ func (k *Session) Take(source Source, created []float64, first uint32, gone []ui
 	}
 }
 
-// Search is [Search] in all tickets that wait. The tickets of the matches wait on until they are lost.
+// Search finds matches among all tickets that wait, and tickets that join running games, if there are any; each ticket
+// is in one at most, and waits on until it is lost. It does about so many steps of work and then returns what it has.
+// Where at most 32 tickets are left that could be together, it finds a match if there is one, unless the work ends; so
+// it does with a game that at most 32 may join, each by itself. With patience this holds for matches with a ticket that
+// waits no longer.
 func (k *Session) Search(games *Games, work int) []Match {
 	found := k.search.search(games, work)
 	s := k.search

@@ -12,12 +12,10 @@ type sharing rules.Share
 
 func (c *sharing) holds(b *builder, _ int) bool {
 	least, on := b.at(c.Min)
-	for _, group := range b.groups(c.Scope) {
-		if n, some := c.inCommon(b, group); on && some && float64(n) < least {
-			return false
-		}
-	}
-	return true
+	return every(b.groups(c.Scope), func(group []uint32) bool {
+		n, some := c.inCommon(b, group)
+		return !on || !some || float64(n) >= least
+	})
 }
 
 func (c *sharing) compares() (of rules.Of, refuses, closed bool) { return c.Scope.Of, true, true }

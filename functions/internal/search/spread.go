@@ -13,12 +13,7 @@ type spread rules.Spread
 func (c *spread) holds(b *builder, _ int) bool { return c.near(b, 0, 1) }
 
 func (c *spread) near(b *builder, _ int, part float64) bool {
-	for _, group := range b.groups(c.Scope) {
-		if !c.within(b, group, part) {
-			return false
-		}
-	}
-	return true
+	return every(b.groups(c.Scope), func(group []uint32) bool { return c.within(b, group, part) })
 }
 
 func (c *spread) compares() (of rules.Of, refuses, closed bool) { return c.Scope.Of, true, true }

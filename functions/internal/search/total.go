@@ -11,14 +11,11 @@ import (
 type sum rules.Total
 
 func (c *sum) holds(b *builder, _ int) bool {
-	for _, group := range b.groups(c.Scope) {
+	return every(b.groups(c.Scope), func(group []uint32) bool {
 		b.magnitude = 0
 		n, _ := b.stat(rules.StatSum, c.Value, group)
-		if !b.inside(n, c.Sum, b.magnitude) {
-			return false
-		}
-	}
-	return true
+		return b.inside(n, c.Sum, b.magnitude)
+	})
 }
 
 // total is a sum that must be met, and what each ticket adds to it. A sum may be too little in a part of a match and

@@ -3,6 +3,7 @@
 package fake
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -121,10 +122,7 @@ func answer(f *matchfn.Function, r Request) (*block.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	first := 0
-	if r.base != nil {
-		first = r.base.First
-	}
+	first := cmp.Or(r.base, new(block.Base)).First
 	a, err := block.ParseAnswer(slices.Clone(f.Answer(request)), first+len(r.Tickets), len(r.Backfills))
 	if err != nil {
 		return nil, err
@@ -141,9 +139,7 @@ func Encode(r Request, m block.Manifest) ([]byte, error) {
 	if r.Now.IsZero() {
 		r.Now = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	}
-	if r.Budget == 0 {
-		r.Budget = 5 * time.Second
-	}
+	r.Budget = cmp.Or(r.Budget, 5*time.Second)
 	var b block.RequestBuilder
 	b.Start(block.Meta{
 		Now: r.Now.UnixMilli(), Seed: r.Seed, Budget: uint32(r.Budget.Milliseconds()), Tickets: len(r.Tickets),
@@ -209,10 +205,7 @@ func named(settings *document.Node, names, paths []string) []string {
 
 // players writes the players of tickets.
 func players(b *block.RequestBuilder, r Request, settings *document.Node, m *block.PlayerManifest) {
-	first := 0
-	if r.base != nil {
-		first = r.base.First
-	}
+	first := cmp.Or(r.base, new(block.Base)).First
 	var all []Ticket // one for each player, to write its columns
 	var handles []uint64
 	var starts []uint32
@@ -297,10 +290,7 @@ func roster(b *block.RequestBuilder, r Request, settings *document.Node, m *bloc
 
 // barred are the tickets that must not join games, as pairs. In a crowd they are the new ones.
 func barred(r Request) (pairs []uint32) {
-	first := 0
-	if r.base != nil {
-		first = r.base.First
-	}
+	first := cmp.Or(r.base, new(block.Base)).First
 	for game, backfill := range r.Backfills {
 		for ticket, t := range r.Tickets {
 			if slices.ContainsFunc(t.Players, func(p Player) bool {

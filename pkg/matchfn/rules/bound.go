@@ -2,6 +2,7 @@ package rules
 
 import (
 	"math"
+	"slices"
 
 	"matchmaker.dev/pkg/matchfn/rounding"
 )
@@ -59,22 +60,13 @@ func Exactly(n float64) Range { return Range{Fixed(n), Fixed(n)} }
 // isTruth reports whether it is always true or false, which are 1, and 0 or nothing.
 func (b *Bound) isTruth() bool {
 	good := func(n float64) bool { return n == 0 || n == 1 }
-	for _, s := range b.Steps {
-		if !good(s.Value) {
-			return false
-		}
-	}
-	return good(b.Start) && b.Linear == nil
+	return good(b.Start) && b.Linear == nil && !slices.ContainsFunc(b.Steps, func(s Step) bool { return !good(s.Value) })
 }
 
 // isWhole reports whether all numbers that it starts with and steps to are whole.
 func (b *Bound) isWhole() bool {
-	for _, s := range b.Steps {
-		if s.Value != math.Trunc(s.Value) {
-			return false
-		}
-	}
-	return b.Start == math.Trunc(b.Start)
+	return b.Start == math.Trunc(b.Start) &&
+		!slices.ContainsFunc(b.Steps, func(s Step) bool { return s.Value != math.Trunc(s.Value) })
 }
 
 // At returns the number at an age, and whether there is one.

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -169,10 +170,7 @@ func datum(v Value) string {
 
 func needs(r *Rules) (lines []string) {
 	for i, rule := range r.Rules {
-		name := rule.Name
-		if name == "" {
-			name = fmt.Sprintf("rules[%d]", i)
-		}
+		name := cmp.Or(rule.Name, fmt.Sprintf("rules[%d]", i))
 		if rule.Active != nil {
 			name += " (" + active(rule.Active, "it holds", "it does not hold") + ")"
 		}

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -37,10 +38,7 @@ type StatOf struct {
 }
 
 func (e *StatOf) written() any {
-	value := e.Value
-	if value == "" {
-		value = "players"
-	}
+	value := cmp.Or(e.Value, "players")
 	o := object{{string(e.Stat), value}}
 	o.scope(e.Scope)
 	return o

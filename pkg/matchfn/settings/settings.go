@@ -4,6 +4,7 @@ package settings
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -57,8 +58,6 @@ func typeError(wrong *json.UnmarshalTypeError) error {
 		expected = "a whole number that is not negative"
 	}
 	got := map[string]string{"object": "an object", "array": "a list", "bool": "true or false"}[wrong.Value]
-	if got == "" {
-		got = "a " + wrong.Value // a string; a number, perhaps with its text
-	}
+	got = cmp.Or(got, "a "+wrong.Value) // a string; a number, perhaps with its text
 	return fmt.Errorf("settings: %s%s is expected, not %s", at, expected, got)
 }

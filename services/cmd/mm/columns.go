@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -24,9 +25,7 @@ func columnsOf(text string) (all []column) {
 		one, c.form, _ = strings.Cut(one, ":")
 		one, c.wide = strings.CutPrefix(one, "+")
 		c.head, c.path, _ = strings.Cut(one, "=")
-		if c.path == "" {
-			c.path = c.head
-		}
+		c.path = cmp.Or(c.path, c.head)
 		all = append(all, c)
 	}
 	return all
@@ -71,6 +70,13 @@ func (g *grid) addMembers(of any, members string) {
 	for _, c := range columnsOf(members) {
 		g.add(c.head, c.of(values))
 	}
+}
+
+// showMembers prints an object, as a table with a row for each member.
+func (s *session) showMembers(of any, members string) error {
+	var g grid
+	g.addMembers(of, members)
+	return s.show(of, g)
 }
 
 // membersOf decodes a JSON object. Other values have no members.

@@ -146,13 +146,10 @@ func (configList) Run(ctx context.Context, s *session, api developerAPI) error {
 	if err != nil {
 		return err
 	}
-	if configs == nil {
-		configs = []client.ListedConfig{}
-	}
 	if len(configs) == 0 {
 		s.note("project %s has no configs: make one with \"mm config put\"", s.Project)
 	}
-	return s.show(configs, tableOf(configs, "config=id, function, queue, pools, server=hosted, name, etag"))
+	return s.show(orEmpty(configs), tableOf(configs, "config=id, function, queue, pools, server=hosted, name, etag"))
 }
 
 type configGet struct {

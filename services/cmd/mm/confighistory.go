@@ -114,14 +114,11 @@ func changeBefore(changes []client.ConfigChange) (string, error) {
 // showSaved shows a config that was stored, and what the service warns of.
 func (s *session) showSaved(saved client.SavedConfig) error {
 	s.warn(saved.Warnings)
-	var g grid
-	g.add("config", saved.ID)
-	g.add("etag", saved.ETag)
 	shown := map[string]string{"id": saved.ID}
 	if saved.ETag != "" {
 		shown["etag"] = saved.ETag
 	}
-	return s.show(shown, g)
+	return s.showMembers(shown, "config=id, etag")
 }
 
 // warn notes what the service warns of.

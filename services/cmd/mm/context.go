@@ -136,9 +136,7 @@ func (c contextSet) Run(s *session) error {
 }
 
 func (s *session) showContext(c shownContext) error {
-	var g grid
-	g.addMembers(c, "context=name, current, url, project, data, tokens")
-	return s.show(c, g)
+	return s.showMembers(c, "context=name, current, url, project, data, tokens")
 }
 
 type contextShow struct {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -68,18 +67,11 @@ func (s *session) printEvent(e client.Event) error {
 	if s.structured() {
 		return s.printNext(e)
 	}
-	upload, score := "", ""
-	if e.Upload > 0 {
-		upload = strconv.FormatInt(e.Upload, 10)
-	}
-	if e.Score != nil {
-		score = number(*e.Score)
-	}
 	line := fmt.Sprintf("%s  %-10s", e.Time.UTC().Format("2006-01-02 15:04:05.000"), e.Kind)
 	for _, part := range []struct{ name, value string }{
 		{"reason", e.Reason}, {"error", e.Error}, {"detail", e.Detail}, {"by", e.By}, {"match", e.Match},
-		{"config", e.Config}, {"function", e.Function}, {"upload", upload}, {"score", score},
-		{"queue", e.Queue}, {"region", e.Region}, {"backfill", e.Backfill},
+		{"config", e.Config}, {"function", e.Function}, {"upload", formatUpload(e.Upload)},
+		{"score", bound(e.Score)}, {"queue", e.Queue}, {"region", e.Region}, {"backfill", e.Backfill},
 		{"tickets", strings.Join(e.Tickets, ",")},
 	} {
 		if part.value != "" {

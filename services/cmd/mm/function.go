@@ -38,9 +38,6 @@ func (functionList) Run(ctx context.Context, s *session, api developerAPI) error
 	if err != nil {
 		return err
 	}
-	if functions == nil {
-		functions = []client.Function{} // JSON: [], not null
-	}
 	if len(functions) == 0 {
 		s.note("project %s has no functions: upload one with \"mm function put\"", s.Project)
 	}
@@ -54,7 +51,7 @@ func (functionList) Run(ctx context.Context, s *session, api developerAPI) error
 		g.add(f.Name, f.Status.State, formatUpload(f.Upload), canaryOf(&f), len(f.Status.Instances), failed, p50, p99,
 			formatTime(f.Updated), f.MD5)
 	}
-	return s.show(functions, g.withoutEmptyColumns())
+	return s.show(orEmpty(functions), g.withoutEmptyColumns())
 }
 
 type functionGet struct {

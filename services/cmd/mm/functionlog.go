@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,10 +52,8 @@ func (c functionLog) Run(ctx context.Context, followCtx untimed, s *session) err
 		s.note("%s logged nothing in the last %s", c.Name, format.Plural(c.Seconds, "second"))
 	}
 	for _, instance := range slices.Sorted(maps.Keys(logs)) {
-		text := strings.TrimRight(printable(logs[instance], "\n\t"), "\n")
-		if text == "" {
-			text = "(nothing in the last " + format.Plural(c.Seconds, "second") + ")"
-		}
+		text := cmp.Or(strings.TrimRight(printable(logs[instance], "\n\t"), "\n"),
+			"(nothing in the last "+format.Plural(c.Seconds, "second")+")")
 		if _, err := fmt.Fprintf(s.out, "== %s ==\n%s\n", oneLine(instance), text); err != nil {
 			return err
 		}
@@ -68,14 +67,11 @@ func (c functionLog) showLines(ctx context.Context, s *session, api *client.Clie
 	if err != nil {
 		return err
 	}
-	if lines == nil {
-		lines = []client.LogLine{} // JSON: [], not null
-	}
 	g := grid{head: []any{"time", "upload", "config", "instance", "line"}}
 	for _, l := range lines {
 		g.add(l.Time.UTC().Format("15:04:05.000"), formatUpload(l.Upload), l.Config, l.Instance, printable(l.Text, "\t"))
 	}
-	return s.show(lines, g.withoutEmptyColumns())
+	return s.show(orEmpty(lines), g.withoutEmptyColumns())
 }
 
 func (c functionLog) span() time.Duration { return time.Duration(c.Seconds) * time.Second }

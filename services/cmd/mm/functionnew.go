@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -28,9 +29,7 @@ func (c functionNew) Run(s *session) error {
 	if oneLine(dir) != dir {
 		return usageError("--dir: only printable characters are allowed")
 	}
-	if dir == "" {
-		dir = name
-	}
+	dir = cmp.Or(dir, name)
 	if c.OnlySDK {
 		if err := project.ReplaceSDK(dir); err != nil {
 			return err

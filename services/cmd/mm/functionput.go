@@ -69,11 +69,8 @@ func (s *session) tryUpload(ctx context.Context, api *client.Client, u upload) e
 		would = "change nothing: it is the upload that is there"
 	}
 	s.note("nothing was uploaded")
-	var g grid
-	g.add("function", u.function)
-	g.add("md5", u.sum)
-	g.add("it would", would)
-	return s.show(map[string]string{"function": u.function, "md5Hash": u.sum, "would": would}, g)
+	return s.showMembers(map[string]string{"function": u.function, "md5Hash": u.sum, "would": would},
+		"function, md5=md5Hash, it would=would")
 }
 
 // checkArchive makes the service's check of the first bytes before the upload.

@@ -70,11 +70,8 @@ func (c loginCommand) Run(ctx untimed, s *session) error {
 	if err := s.keepLogin(name, &login); err != nil {
 		return err
 	}
-	var g grid
-	g.add("context", name)
-	g.add("issuer", login.Issuer)
-	g.add("token until", formatTime(login.Expires))
-	return s.show(map[string]any{"context": name, "issuer": login.Issuer, "expires": login.Expires}, g)
+	return s.showMembers(map[string]any{"context": name, "issuer": login.Issuer, "expires": login.Expires},
+		"context, issuer, token until=expires")
 }
 
 // authorize tells the user where to log in, and waits for the token.

@@ -71,10 +71,7 @@ func resultGrid(r *client.MatchResult) grid {
 		return grid{}
 	}
 	for _, t := range r.Teams {
-		var score, rank any = "", ""
-		if t.Score != nil {
-			score = format.Number(*t.Score)
-		}
+		var rank any = ""
 		if t.Rank > 0 {
 			rank = t.Rank
 		}
@@ -84,7 +81,7 @@ func resultGrid(r *client.MatchResult) grid {
 				left = append(left, p.ID)
 			}
 		}
-		teams.add(t.Name, rank, score, strings.Join(players, " "), strings.Join(left, " "))
+		teams.add(t.Name, rank, numberOf(t.Score, ""), strings.Join(players, " "), strings.Join(left, " "))
 	}
 	return teams.withoutEmptyColumns()
 }
@@ -119,11 +116,7 @@ func (c matchGet) Run(ctx context.Context, s *session, api developerAPI) error {
 			name = strconv.Itoa(n + 1)
 		}
 		for _, t := range team.Tickets {
-			waited := ""
-			if t.Waited != nil {
-				waited = format.Number(*t.Waited) + " s"
-			}
-			tickets.add(name, t.ID, waited, strings.Join(t.Players, " "))
+			tickets.add(name, t.ID, numberOf(t.Waited, "s"), strings.Join(t.Players, " "))
 		}
 	}
 	return s.show(m, about, tickets.withoutEmptyColumns(), resultGrid(m.Result))

@@ -46,6 +46,9 @@ func (s *session) show(value any, tables ...grid) error {
 	return err
 }
 
+// orEmpty is a list whose JSON is [], not null.
+func orEmpty[T any](list []T) []T { return append([]T{}, list...) }
+
 // print prints a value for programs.
 func (s *session) print(value any) error {
 	if s.Output == "yaml" {
@@ -98,9 +101,7 @@ func (c console) printJSON(value any, indent string) error {
 
 // showID prints the id of something. label is its name in the table, member its name in the JSON.
 func (s *session) showID(label, member, id string) error {
-	var g grid
-	g.add(label, id)
-	return s.show(map[string]string{member: id}, g)
+	return s.showMembers(map[string]string{member: id}, label+"="+member)
 }
 
 // showDeletion shows how a deletion went. It succeeds where there was nothing to delete.

@@ -41,9 +41,7 @@ func (c playerMatch) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	var g grid
-	g.addMembers(m, "match, ticket, team, connection, began, due")
-	return s.show(m, g)
+	return s.showMembers(m, "match, ticket, team, connection, began, due")
 }
 
 type playerRatings struct{ playerID }

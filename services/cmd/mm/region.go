@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"matchmaker.dev/pkg/client"
@@ -88,10 +89,8 @@ func measureRegions(ctx context.Context, api *client.Client, o client.MeasureOpt
 
 // noAnswer is an error when no region answered.
 func noAnswer(latencies []client.Latency) error {
-	for _, l := range latencies {
-		if l.RTT > 0 {
-			return nil
-		}
+	if slices.ContainsFunc(latencies, func(l client.Latency) bool { return l.RTT > 0 }) {
+		return nil
 	}
 	return errors.New("no region answered")
 }

@@ -18,6 +18,7 @@ import (
 	"matchmaker.dev/pkg/matchfn/rules/document"
 	"matchmaker.dev/services/internal/edge/auth"
 	"matchmaker.dev/services/internal/edge/issuer"
+	"matchmaker.dev/services/internal/platform/memo"
 )
 
 // session is one run of a command: its flags and its environment.
@@ -179,41 +180,32 @@ func reconnecting(r *client.Retry) { r.Reconnects = 5 }
 func (s *session) tokenSource(claims issuer.Claims) (client.TokenSource, error) {
 	claims.Project = s.Project
 	claims.TTL = s.Timeout + time.Minute // outlives each request that begins within --timeout
-	made := s.now()
-	token, err := s.mintToken(claims)
-	return func(context.Context) (string, error) {
-		if now := s.now(); now.Sub(made) > s.Timeout {
-			fresh, err := s.mintToken(claims)
-			if err != nil {
-				return "", err
-			}
-			token, made = fresh, now
-		}
-		return token, nil
-	}, err
+	tokens := s.keepTokens(func(context.Context) (string, error) { return s.mintToken(claims) })
+	_, err := tokens(context.Background())
+	return tokens, err
+}
+
+// keepTokens gives the token of a source for --timeout, and then its next one.
+func (s *session) keepTokens(source client.TokenSource) client.TokenSource {
+	var kept memo.Memo[string, string]
+	return func(ctx context.Context) (string, error) {
+		return kept.Get("", s.now, func() (string, time.Time, error) {
+			token, err := source(ctx)
+			return token, s.now().Add(s.Timeout), err
+		})
+	}
 }
 
 // contextTokens gives the tokens of the context.
 func (s *session) contextTokens() client.TokenSource {
-	var (
-		mu    sync.Mutex
-		token string
-		until time.Time
-	)
+	if s.kept.Login == nil {
+		return s.keepTokens(s.commandToken)
+	}
+	var mu sync.Mutex
 	return func(ctx context.Context) (string, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		if s.kept.Login != nil {
-			return s.loginToken(ctx)
-		}
-		if now := s.now(); token == "" || now.After(until) {
-			made, err := s.commandToken(ctx)
-			if err != nil {
-				return "", err
-			}
-			token, until = made, now.Add(s.Timeout)
-		}
-		return token, nil
+		return s.loginToken(ctx)
 	}
 }
 

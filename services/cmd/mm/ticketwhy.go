@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -97,11 +98,8 @@ func (ticketWhy) matches(s *session, h *client.TicketHistory) *grid {
 		s.note("these are its latest matches; mm event log --ticket shows all")
 	}
 	for _, m := range h.Matches {
-		score := ""
-		if m.Score != nil {
-			score = format.Number(*m.Score)
-		}
-		table.add(formatTime(m.Created.Truncate(time.Second)), m.Match, m.State, m.Reason, oneLine(m.Detail), score, m.Config)
+		table.add(formatTime(m.Created.Truncate(time.Second)), m.Match, m.State, m.Reason, oneLine(m.Detail),
+			numberOf(m.Score, ""), m.Config)
 	}
 	return table
 }
@@ -166,10 +164,7 @@ func outcomeOf(best *client.BestProposal) string {
 
 // filterText is why a filter does not hold.
 func filterText(f client.FilterExplanation) string {
-	name := f.Attribute
-	if name == "" {
-		name = "the number of " + f.Count
-	}
+	name := cmp.Or(f.Attribute, "the number of "+f.Count)
 	if f.Value == nil {
 		return "it has no " + name
 	}

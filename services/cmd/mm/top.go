@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -84,6 +85,14 @@ type topPool struct {
 	Waiting int64  `json:"waiting"`
 	// Oldest is for how many seconds the oldest ticket has waited.
 	Oldest float64 `json:"oldest"`
+}
+
+// oldest is for how long the oldest ticket has waited; empty if none waits.
+func (p topPool) oldest() string {
+	if p.Waiting == 0 {
+		return ""
+	}
+	return numberOf(&p.Oldest, "s")
 }
 
 // topQueue counts the tickets that wait in a queue; without a name, in none.
@@ -218,30 +227,16 @@ func (s *session) showTop(t *top, replace bool) error {
 	configs := grid{head: []any{"config", "queue", "pool", "waiting", "oldest", "matches/s", "tickets", "half waited",
 		"assigned", "failed", "released", "full"}}
 	for _, c := range t.Configs {
-		waited := ""
-		if c.Waited != nil {
-			waited = format.Number(*c.Waited) + " s"
-		}
-		rest := []any{format.Number(c.MatchesPerSecond), c.Tickets, waited, c.Assigned, c.Failed, c.Released, c.Full}
+		rest := []any{format.Number(c.MatchesPerSecond), c.Tickets, numberOf(c.Waited, "s"), c.Assigned, c.Failed,
+			c.Released, c.Full}
 		for _, p := range c.Pools {
-			oldest := ""
-			if p.Waiting > 0 {
-				oldest = format.Number(p.Oldest) + " s"
-			}
-			configs.add(append([]any{c.Config, c.Queue, p.Pool, p.Waiting, oldest}, rest...)...)
+			configs.add(append([]any{c.Config, c.Queue, p.Pool, p.Waiting, p.oldest()}, rest...)...)
 			rest = []any{"", "", "", "", "", "", ""} // of the config, once
 		}
 	}
 	for _, q := range t.Unserved {
-		oldest := ""
-		if q.Waiting > 0 {
-			oldest = format.Number(q.Oldest) + " s"
-		}
-		queue := q.Queue
-		if queue == "" {
-			queue = "(none)"
-		}
-		configs.add("(no config serves it)", queue, "", q.Waiting, oldest, "", "", "", "", "", "", "")
+		queue := cmp.Or(q.Queue, "(none)")
+		configs.add("(no config serves it)", queue, "", q.Waiting, q.oldest(), "", "", "", "", "", "", "")
 	}
 	parts := []string{fmt.Sprintf("%s  %s  %s wait", t.Project, t.Time.Format("2006-01-02 15:04:05"),
 		format.Plural(t.Waiting, "ticket"))}

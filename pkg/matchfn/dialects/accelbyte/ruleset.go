@@ -241,22 +241,10 @@ func role(r *lenient.Reader, n *document.Node) Role {
 
 func matching(r *lenient.Reader, n *document.Node) *Rule {
 	o := r.Object(n)
-	rule := &Rule{Attribute: o.Name("attribute"), Weight: 1, At: n}
-	rule.Criteria = o.Word("criteria", "", criteria...)
-	if reference := o.Need("reference"); reference != nil {
-		if rule.Reference = r.Number(reference); rule.Reference < 0 {
-			r.Fail(reference, "must not be negative")
-		}
-	}
-	if w := o.Number("weight"); w != nil {
-		rule.Weight = *w
-	}
-	if m := o.Number("max"); m != nil {
-		rule.Max, rule.Scale = *m, *m
-	}
-	if s := o.Number("normalizationMax"); s != nil {
-		rule.Scale = *s
-	}
+	rule := &Rule{Attribute: o.Name("attribute"), Criteria: o.Word("criteria", "", criteria...), At: n}
+	rule.Reference = positive(r, o.Need("reference"))
+	rule.Weight, rule.Max = o.NumberOr(1, "weight"), o.NumberOr(0, "max")
+	rule.Scale = o.NumberOr(rule.Max, "normalizationMax")
 	if rule.Weight < 0 || rule.Scale < 0 || rule.Max < 0 {
 		r.Fail(n, "weight, max and normalizationMax must not be negative")
 	}
@@ -268,17 +256,22 @@ func matching(r *lenient.Reader, n *document.Node) *Rule {
 	return rule
 }
 
+// positive reads a number that is not negative.
+func positive(r *lenient.Reader, n *document.Node) float64 {
+	v := r.Number(n)
+	if v < 0 {
+		r.Fail(n, "must not be negative")
+	}
+	return v
+}
+
 // flexing adds a step to the rule of its attribute.
 func flexing(r *lenient.Reader, n *document.Node, set *RuleSet) {
 	o := r.Object(n)
 	attribute := o.Name("attribute")
 	kind := o.Word("criteria", distance, criteria...)
 	step := Step{After: float64(o.Whole("duration", -1, 0, lenient.MaxSeconds))}
-	if reference := o.Need("reference"); reference != nil {
-		if step.Reference = r.Number(reference); step.Reference < 0 {
-			r.Fail(reference, "must not be negative")
-		}
-	}
+	step.Reference = positive(r, o.Need("reference"))
 	o.Done("weight", "normalizationMax", "isForBalancing", "useLatestTicketData", "max")
 	for _, rule := range set.Rules {
 		if rule.Attribute == attribute {

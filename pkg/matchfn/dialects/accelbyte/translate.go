@@ -90,12 +90,7 @@ func (x *translator) teams() {
 }
 
 func equal(all [][]Role) bool {
-	for _, roles := range all {
-		if !slices.Equal(roles, all[0]) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(all, func(roles []Role) bool { return !slices.Equal(roles, all[0]) })
 }
 
 func rolesOf(all []Role) []rules.Role {
@@ -110,10 +105,8 @@ func rolesOf(all []Role) []rules.Role {
 
 // fixed removes the steps of a number that never changes.
 func fixed(b *rules.Bound) *rules.Bound {
-	for _, s := range b.Steps {
-		if s.Value != b.Start {
-			return b
-		}
+	if slices.ContainsFunc(b.Steps, func(s rules.Step) bool { return s.Value != b.Start }) {
+		return b
 	}
 	return rules.Fixed(b.Start)
 }
@@ -144,10 +137,7 @@ func (x *translator) rule(rule *Rule, i int) {
 		From: rule.Attribute, Kind: rules.Number, Party: rules.Average, Missing: rules.UseDefault,
 	})
 	x.Rule("distance of "+rule.Attribute, nil, &rules.Spread{Value: value, Max: fixed(b), Scope: beside})
-	scale := rule.Scale
-	if scale == 0 {
-		scale = max(greatest, 1)
-	}
+	scale := cmp.Or(rule.Scale, max(greatest, 1))
 	if rule.Weight > 0 {
 		x.Rules.Prefer = append(x.Rules.Prefer, rules.Preference{
 			Name: "near in " + rule.Attribute, Weight: rule.Weight, Scale: scale, Amount: t.Breadth(value),

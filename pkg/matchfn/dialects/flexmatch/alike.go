@@ -2,6 +2,7 @@ package flexmatch
 
 import (
 	"fmt"
+	"slices"
 
 	t "matchmaker.dev/pkg/matchfn/dialects/translation"
 	"matchmaker.dev/pkg/matchfn/rules"
@@ -9,12 +10,7 @@ import (
 
 // singles reports whether a rule compares single numbers with each other.
 func (rule *Rule) singles() bool {
-	for _, m := range rule.Measurements {
-		if m.Depth > 0 {
-			return false
-		}
-	}
-	return rule.Reference == nil
+	return rule.Reference == nil && !slices.ContainsFunc(rule.Measurements, func(m *Expr) bool { return m.Depth > 0 })
 }
 
 // pairs compares each number with each other.

@@ -112,10 +112,7 @@ func (r *reader) expansion(n *document.Node, set *RuleSet) {
 	var steps []Step
 	for i, node := range nodes {
 		step := r.Object(node)
-		s := Step{Seconds: step.Whole("waitTimeSeconds", -1, 0, lenient.MaxSeconds)}
-		if value := step.Need("value"); value != nil {
-			s.Value = r.Number(value)
-		}
+		s := Step{step.Whole("waitTimeSeconds", -1, 0, lenient.MaxSeconds), r.Number(step.Need("value"))}
 		step.Done()
 		if i > 0 && s.Seconds <= steps[i-1].Seconds {
 			r.Fail(node, "waitTimeSeconds must be more than that of the step before, which is %d", steps[i-1].Seconds)

@@ -181,9 +181,7 @@ func (r *reader) latency(o *lenient.Object, rule *Rule) {
 }
 
 func (r *reader) batchDistance(o *lenient.Object, rule *Rule) {
-	if n := o.Need("batchAttribute"); n != nil {
-		rule.Attribute = r.attributeOf(n, "")
-	}
+	rule.Attribute = r.attributeOf(o.Need("batchAttribute"), "")
 	rule.MaxDistance = r.param(o, "maxDistance")
 	rule.Aggregation = r.numberAggregation(o)
 	switch kind := r.scope.attributes[rule.Attribute]; {
@@ -198,9 +196,7 @@ func (r *reader) batchDistance(o *lenient.Object, rule *Rule) {
 
 func (r *reader) sort(o *lenient.Object, rule *Rule) {
 	rule.Direction = o.Word("sortDirection", "", "ascending", "descending")
-	if n := o.Need("sortAttribute"); n != nil {
-		rule.Attribute = r.attributeOf(n, "")
-	}
+	rule.Attribute = r.attributeOf(o.Need("sortAttribute"), "")
 	if lenient.Member(o.Node, "mapKey") != nil {
 		rule.MapKey = o.Word("mapKey", "", "minValue", "maxValue")
 	}

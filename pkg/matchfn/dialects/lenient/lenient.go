@@ -230,6 +230,14 @@ func (o *Object) Number(names ...string) *float64 {
 	return &v
 }
 
+// NumberOr takes a number. It is the fallback if there is none.
+func (o *Object) NumberOr(fallback float64, names ...string) float64 {
+	if v := o.Number(names...); v != nil {
+		return *v
+	}
+	return fallback
+}
+
 var errNumber = errors.New("no number")
 
 // ParseNumber reads a number in a string.
@@ -245,7 +253,7 @@ func ParseNumber(text string) (float64, error) {
 	return v, nil
 }
 
-// Number reads a number, which may be in a string.
+// Number reads a number, which may be in a string. It is 0 for nil.
 func (r *Reader) Number(n *document.Node) float64 {
 	if n == nil {
 		return 0

@@ -138,17 +138,8 @@ func rule(r *lenient.Reader, n *document.Node, kind string) *Rule {
 	} else {
 		o.Get("Type")
 	}
-	rule := &Rule{Type: kind, Name: o.Text("", "Name"), At: n, Weight: 1}
-	need := func(names ...string) float64 {
-		if v := o.Number(names...); v != nil {
-			return *v
-		}
-		r.Fail(n, "%q is missing", names[0])
-		return 0
-	}
-	if w := o.Number("Weight"); w != nil {
-		rule.Weight = *w
-	}
+	need := func(names ...string) float64 { return r.Number(o.Need(names...)) }
+	rule := &Rule{Type: kind, Name: o.Text("", "Name"), At: n, Weight: o.NumberOr(1, "Weight")}
 	if rule.Weight < 0 {
 		r.Fail(n, "Weight is negative")
 	}
@@ -252,9 +243,7 @@ func expansion(r *lenient.Reader, o *lenient.Object) *Expansion {
 		if limit := e.Number("Limit"); limit != nil {
 			x.Limit, x.HasLimit = *limit, true
 		}
-		if every := e.Number("SecondsBetweenExpansions"); every != nil {
-			x.Every = *every
-		}
+		x.Every = e.NumberOr(0, "SecondsBetweenExpansions")
 		if x.Every <= 0 || x.Every > lenient.MaxSeconds {
 			r.Fail(n, "SecondsBetweenExpansions must be more than 0 and at most %d", lenient.MaxSeconds)
 		}
@@ -273,9 +262,7 @@ func overrides(r *lenient.Reader, o *lenient.Object, names ...string) []Override
 		case v.Off:
 		case n.Kind == document.Object:
 			inner := r.Object(n)
-			if value := inner.Need("Value"); value != nil {
-				v.Value = r.Number(value)
-			}
+			v.Value = r.Number(inner.Need("Value"))
 			inner.Done()
 		default:
 			v.Value = r.Number(n)

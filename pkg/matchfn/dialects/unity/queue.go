@@ -2,6 +2,7 @@
 package unity
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -121,10 +122,7 @@ func (r *reader) queue(node *document.Node, pool string) *Queue {
 		r.Fail(node, "the queue has no pool")
 	}
 	for _, n := range pools {
-		name := lenient.Member(n, "name")
-		if name == nil {
-			name = lenient.Member(lenient.Member(n, "matchLogic"), "name")
-		}
+		name := cmp.Or(lenient.Member(n, "name"), lenient.Member(lenient.Member(n, "matchLogic"), "name"))
 		text := ""
 		if name != nil {
 			text = name.Text
@@ -160,9 +158,7 @@ func (r *reader) pool(n *document.Node) *Pool {
 		p.Filters = append(p.Filters, one)
 	}
 	p.Variants = len(o.List(maxPools, "variants"))
-	if seconds := o.Number("timeoutSeconds"); seconds != nil {
-		p.Timeout = *seconds
-	}
+	p.Timeout = o.NumberOr(0, "timeoutSeconds")
 	if logic := o.Need("matchLogic"); logic != nil {
 		name := p.Name
 		r.logic(logic, p)
@@ -242,10 +238,9 @@ func (r *reader) relaxations(o *lenient.Object, types ...string) []Relaxation {
 		x := Relaxation{Type: step.Word("type", "", types...), At: n}
 		x.Age = step.Word("ageType", "Oldest", "Youngest", "Oldest", "Average")
 		x.Scope = step.Word("ageScope", wholeMatch, wholeMatch, "Team", "Ticket")
-		if after := step.Need("atSeconds"); after != nil {
-			if x.After = r.Number(after); x.After < 0 || x.After > lenient.MaxSeconds {
-				r.Fail(after, "must be from 0 to %d", lenient.MaxSeconds)
-			}
+		after := step.Need("atSeconds")
+		if x.After = r.Number(after); x.After < 0 || x.After > lenient.MaxSeconds {
+			r.Fail(after, "must be from 0 to %d", lenient.MaxSeconds)
 		}
 		if x.Value = step.Get("value"); x.Value == nil && x.Type == types[0] {
 			r.Fail(n, "%q is missing", "value")

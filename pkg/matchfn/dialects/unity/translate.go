@@ -1,9 +1,9 @@
 package unity
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"matchmaker.dev/pkg/matchfn/dialects/lenient"
@@ -96,9 +96,7 @@ func between(s Range) rules.Range {
 }
 
 func sorted(all []Relaxation) []Relaxation {
-	all = slices.Clone(all)
-	sort.SliceStable(all, func(i, j int) bool { return all[i].After < all[j].After })
-	return all
+	return slices.SortedStableFunc(slices.Values(all), func(a, b Relaxation) int { return cmp.Compare(a.After, b.After) })
 }
 
 // sources are the beginnings of sources, in lower case, and what the values are not read from. The documentation has

@@ -129,9 +129,7 @@ type Config struct {
 	*pb.Config
 	function *Function
 	segments []*Segment
-	// segmented is for how many tickets the pools are divided, and latest how many there were when a run counted last.
-	segmented, latest segmentation.Population
-	counted           time.Time
+	division *segmentation.Division
 }
 
 // Segment is one config over one segment of its pools.
@@ -155,22 +153,17 @@ func (s *Segment) key(r *pb.RunRequest) string {
 
 // divide makes the segments for as many tickets as were counted last.
 func (c *Config) divide(timing schedule.Segment) error {
-	divided, err := segmentation.Expand(c.GetPools(), c.latest)
+	divided, err := c.division.Expand(c.GetPools())
 	if err != nil {
 		return err
 	}
-	c.segmented, c.segments = c.latest, c.segments[:0:0]
+	c.segments = c.segments[:0:0]
 	for _, pools := range divided {
 		s := &Segment{Segment: timing, Config: c, pools: pools, keys: map[bool]string{}}
 		s.See(schedule.PoolsOf(c.GetQueue(), pools))
 		c.segments = append(c.segments, s)
 	}
 	return nil
-}
-
-// outgrown reports whether the segments no longer fit the tickets.
-func (c *Config) outgrown() bool {
-	return c.latest != nil && !segmentation.Fits(c.GetPools(), c.segmented, c.latest)
 }
 
 // Cycles are a project's cycles under way.
@@ -200,7 +193,7 @@ func New(o Options) (*Cycles, error) {
 		budget: schedule.NewBudget(o.Service.Cores)}
 	w.Index.KeepOwners()
 	for _, c := range o.Configs {
-		one := &Config{Config: c, function: o.Functions[c.GetFunction()]}
+		one := &Config{Config: c, function: o.Functions[c.GetFunction()], division: segmentation.Divide(c.GetPools())}
 		if err := one.divide(w.budget.Account(c.GetId()).First()); err != nil {
 			return nil, fmt.Errorf("configs.%s: %w", c.GetId(), err)
 		}
@@ -329,8 +322,8 @@ func (w *Cycles) seedOf(number int) uint64 {
 // start starts the runs that are due.
 func (w *Cycles) start(ctx context.Context) error {
 	for _, c := range w.configs {
-		idle := !slices.ContainsFunc(c.segments, func(s *Segment) bool { return !s.Idle() })
-		if c.outgrown() && idle {
+		busy := func(s *Segment) bool { return !s.Idle() }
+		if c.division != nil && c.division.Outgrown && !slices.ContainsFunc(c.segments, busy) {
 			if err := c.divide(c.segments[0].Next()); err != nil {
 				return fmt.Errorf("configs.%s: %w", c.GetId(), err)
 			}
@@ -354,10 +347,7 @@ func (w *Cycles) startRun(ctx context.Context, s *Segment, seed uint64) error {
 	request := &pb.RunRequest{
 		Config: c.GetId(), Function: c.GetFunction(), Settings: c.GetSettings(), Pools: s.pools, Queue: c.GetQueue(),
 		Now: w.Now.UnixMilli(), Seed: seed, Backfills: w.Backfills.Len() > 0, Report: w.options.Report,
-		Uncounted: true,
-	}
-	if crowds := segmentation.Crowds(c.GetPools()); crowds != nil && w.Now.Sub(c.counted) >= service.MaxInterval {
-		request.Census, c.counted = crowds, w.Now
+		Uncounted: true, Census: c.division.Count(w.Now, service.MaxInterval),
 	}
 	var candidates []*Candidate
 	take := func(part *pb.RunPart) error {
@@ -411,9 +401,9 @@ func (w *Cycles) startRun(ctx context.Context, s *Segment, seed uint64) error {
 	w.planned += len(candidates)
 	w.Agenda.Plan(w.Now.Add(service.Run), func() {
 		if counts != nil {
-			c.latest = counts
+			c.division.Update(counts)
 			for _, of := range c.segments {
-				of.Hold(c.outgrown())
+				of.Hold(c.division.Outgrown)
 			}
 		}
 		w.planned -= len(candidates)

@@ -106,19 +106,9 @@ func has(p *pb.Pool, t *pb.Ticket, values map[string]float64) bool {
 		default:
 			known = false
 		}
-		if !known || !selects(f, value) {
+		if !known || !pool.Holds(f, value) {
 			return false
 		}
 	}
 	return true
-}
-
-func selects(f *pb.Filter, value float64) bool {
-	switch {
-	case f.Min != nil && value < f.GetMin():
-		return false
-	case f.Max == nil || value < f.GetMax():
-		return true
-	}
-	return f.Min != nil && f.GetMin() == f.GetMax() && value == f.GetMax()
 }

@@ -7,6 +7,7 @@
 package invocation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -120,10 +121,7 @@ func (inv *Invoker) Invoke(life context.Context, r *Run, instance Instance, n Ne
 // the instance, or all of its time when it was killed. So a run does not cost more because others compute beside it. It
 // is at least an eighth of the whole: a process that was taken over may wait instead of computing.
 func charge(stats *pb.RunStats, took time.Duration) int64 {
-	instance := stats.GetProcessor()
-	if instance == 0 {
-		instance = stats.GetRun()
-	}
+	instance := cmp.Or(stats.GetProcessor(), stats.GetRun())
 	whole := took.Microseconds()
 	return max(whole-stats.GetRun()+instance, whole/8)
 }

@@ -1,6 +1,7 @@
 package invocation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -198,10 +199,7 @@ func (e *encoder) ownBuffer() bool { return e.copied || !e.instance.Reserves(e.s
 
 func (e *encoder) meta() block.Meta {
 	r := e.run.Request
-	budget := e.run.Budget
-	if budget == 0 {
-		budget = e.parts.deadline.left()
-	}
+	budget := cmp.Or(e.run.Budget, e.parts.deadline.left())
 	return block.Meta{
 		Now: r.GetNow(), Seed: r.GetSeed(), Budget: uint32(budget.Milliseconds()),
 		Tickets: e.selection.N(), Backfills: len(e.backfills.list),

@@ -50,14 +50,11 @@ func (r *roster) bar(v pool.View, s *pool.Selection, k *pool.IncrementalSelectio
 
 // choose notes the players of the backfill tickets, if the function reads them.
 func (r *roster) choose(list []*pb.Backfill, p *players, w *pool.Work) {
-	*r = roster{players: r.players[:0], starts: r.starts[:0], named: r.named[:0], barred: r.barred[:0]}
+	*r = roster{players: r.players[:0], starts: r.starts[:0], barred: r.barred[:0]}
 	if p.needs == nil || !p.needs.Backfills {
 		return
 	}
-	declared := make(map[string]bool, len(p.attributes))
-	for _, name := range p.attributes {
-		declared[name] = false
-	}
+	declared := setOf(p.attributes)
 	for _, backfill := range list {
 		r.starts = append(r.starts, uint32(len(r.players)))
 		for _, one := range backfill.GetRoster().GetPlayers() {
@@ -76,11 +73,7 @@ func (r *roster) choose(list []*pb.Backfill, p *players, w *pool.Work) {
 		}
 	}
 	r.starts = append(r.starts, uint32(len(r.players)))
-	for _, name := range p.attributes { // sorted, so that the same state makes the same bytes
-		if declared[name] {
-			r.named = append(r.named, name)
-		}
-	}
+	r.named = merge(declared, nil)
 }
 
 // add adds what write writes for n backfill tickets.

@@ -76,10 +76,8 @@ func (b *Backfills) Len() int {
 	return len(b.by)
 }
 
-// View calls f while the index does not change. of returns the backfill ticket with an id.
-func (b *Backfills) View(f func(v View, of func(id string) *pb.Backfill)) { b.ViewFor(nil, f) }
-
-// ViewFor is View for work that is counted, and ends early when it is late.
+// ViewFor calls f while the index does not change, for work that is counted, and that ends early when it is late. of
+// returns the backfill ticket with an id.
 func (b *Backfills) ViewFor(w *Work, f func(v View, of func(id string) *pb.Backfill)) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()

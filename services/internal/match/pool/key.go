@@ -64,6 +64,9 @@ func from(low, high uint64) interval {
 	return interval{low, high - low}
 }
 
+// Holds reports whether a filter selects a value of its attribute.
+func Holds(f *pb.Filter, value float64) bool { return intervalOf(f).holds(key(value)) }
+
 // intervalOf is the set of keys that a filter on an attribute selects.
 func intervalOf(f *pb.Filter) interval {
 	low, high := key(math.Inf(-1)), key(math.Inf(1))+1

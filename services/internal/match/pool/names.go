@@ -2,6 +2,7 @@ package pool
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 )
 
@@ -146,15 +147,7 @@ func (s *Selection) PropertyNames(w *Work, wanted map[string]bool, limit int) Na
 
 // sameNames reports whether two lists of properties have the same names. It is fast when they share them.
 func sameNames(a, b []Property) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i].Name != b[i].Name {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(a, b, func(a, b Property) bool { return a.Name == b.Name })
 }
 
 // tally counts names in bounded memory, whatever players invent. It is exact for up to tallied different names. Beyond
@@ -200,14 +193,9 @@ func (t *tally) forget() {
 
 // sorted returns the names, those with the most uses first.
 func (t *tally) sorted(by func(use) int) []string {
-	names := make([]string, 0, len(t.uses))
-	for name := range t.uses {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int {
+	return slices.SortedFunc(maps.Keys(t.uses), func(a, b string) int {
 		return cmp.Or(cmp.Compare(by(t.uses[b]), by(t.uses[a])), cmp.Compare(a, b))
 	})
-	return names
 }
 
 // names returns the most used names and says what is left.

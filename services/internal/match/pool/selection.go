@@ -4,7 +4,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -193,16 +192,6 @@ func (s *Selection) Pool(name string) []uint32 {
 	}
 	p := s.pools[i]
 	return s.lists[p.start:p.end:p.end]
-}
-
-// Property is ticket i's property of that name, and whether it has one.
-func (s *Selection) Property(i int, name string) (string, bool) {
-	list := s.tickets[i].properties
-	n := sort.Search(len(list), func(n int) bool { return list[n].Name >= name })
-	if n == len(list) || list[n].Name != name {
-		return "", false
-	}
-	return list[n].Value, true
 }
 
 // Properties is all properties of ticket i, ordered by name. It must not be changed.

@@ -1,6 +1,8 @@
 package segmentation
 
 import (
+	"time"
+
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
 
@@ -53,4 +55,46 @@ func (c *cut) byPopulation() bool {
 // fill is how many segments the tickets of a cut's pool fill.
 func (c *cut) fill(population Population) float64 {
 	return float64(population[c.pool]) / float64(c.filter.GetSegmentation().GetValue())
+}
+
+// Division divides the pools of a config by how many tickets they select. The runners count them beside a run, now and
+// then. Until the first count such a pool is one segment. It is nil where no segments depend on that.
+type Division struct {
+	pools map[string]*pb.Pool
+	// Made is the count that the segments were made for, latest the last count.
+	Made, latest Population
+	requested    time.Time
+	// Outgrown: the segments no longer fit the tickets.
+	Outgrown bool
+}
+
+// Divide returns the division of a config's pools.
+func Divide(pools map[string]*pb.Pool) *Division {
+	if Crowds(pools) == nil {
+		return nil
+	}
+	return &Division{pools: pools}
+}
+
+// Count returns the pools whose tickets a run counts; nil if it is too early to count again.
+func (d *Division) Count(now time.Time, interval time.Duration) map[string]*pb.Pool {
+	if d == nil || now.Before(d.requested.Add(interval)) {
+		return nil
+	}
+	d.requested = now
+	return Crowds(d.pools)
+}
+
+// Update notes the counts of a run.
+func (d *Division) Update(counts Population) {
+	d.latest, d.Outgrown = counts, !Fits(d.pools, d.Made, counts)
+}
+
+// Expand is the function of that name, for the last count.
+func (d *Division) Expand(pools map[string]*pb.Pool) ([]map[string]*pb.Pool, error) {
+	if d == nil {
+		return Expand(pools, nil)
+	}
+	d.Made, d.Outgrown = d.latest, false
+	return Expand(pools, d.Made)
 }

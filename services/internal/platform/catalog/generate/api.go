@@ -10,7 +10,7 @@ import (
 )
 
 // plainCalls are the operations that the client has as they are. The others are written by hand: they wait, follow,
-// upload, or have conditions and queries.
+// upload, or have conditions.
 func plainCalls() []string {
 	return []string{
 		"deleteTicket", "listRegions", "myParty", "getParty", "disbandParty", "setPartyLeader", "renewPartyCode",
@@ -21,6 +21,19 @@ func plainCalls() []string {
 		"settingsHistory", "listFunctions", "getFunction", "deleteFunction", "getFunctionVersions", "rollbackFunction",
 		"shadowFunction", "canaryFunction", "promoteFunction", "setFunctionReturn", "restartFunctions", "approveBackfill",
 		"backfillV1", "listWebhooks", "listDeadLetters", "deleteDeadLetter", "sendDeadLetter",
+		"listMatches", "listBackfills", "listChanges", "getMatchReport", "leaderboard",
+	}
+}
+
+// query is the name of a call that has a query, and of the query's type.
+type query struct{ method, name string }
+
+// queries are the plain calls that have one.
+func queries() map[string]query {
+	return map[string]query{
+		"listMatches": {"ListMatches", "MatchQuery"}, "listBackfills": {"ListBackfills", "BackfillQuery"},
+		"listChanges": {"ListChanges", "ChangeQuery"}, "getMatchReport": {"ReportMatches", "MatchReportQuery"},
+		"leaderboard": {"Leaderboard", "LeaderboardQuery"},
 	}
 }
 
@@ -30,8 +43,7 @@ func api(root string, doc *document.Document) (map[string]string, error) {
 		undecoded: []string{"ConfigChange.config", "SettingsChange.settings",
 			"StartSimulation.config", "Simulation.tried"},
 		// Calls that are written by hand have these.
-		needed: []string{"Ticket", "ProjectSettings", "Config", "CheckedConfig", "EventPage", "WaitingPage", "MatchPage",
-			"BackfillPage", "ChangePage", "MatchReport", "Leaderboard",
+		needed: []string{"Ticket", "ProjectSettings", "Config", "CheckedConfig", "EventPage", "WaitingPage",
 			"BackfillRequest", "BackfillTicket", "LogLine", "Validation"},
 	}
 	calls := sdk.methods(plainCalls())
@@ -47,7 +59,7 @@ func api(root string, doc *document.Document) (map[string]string, error) {
 	clientCodes, serviceCodes := codes(doc)
 	for name, source := range map[string]string{
 		"pkg/client/types.go":                      "package client\nimport (\"encoding/json\"; \"time\")\n" + sdk.write(),
-		"pkg/client/calls.go":                      `package client;import("context";"net/http";"net/url")` + "\n" + calls,
+		"pkg/client/calls.go":                      `package client;import("context";"net/http";"net/url";"time");` + calls,
 		"pkg/client/codes.go":                      clientCodes,
 		"services/internal/edge/problem/codes.go":  serviceCodes,
 		"services/internal/edge/response/types.go": "package response\nimport \"encoding/json\"\n" + server.write(),

@@ -37,11 +37,16 @@ func (t *types) methods(ids []string) string {
 	return b.String()
 }
 
-// method returns the call of an operation.
+// method returns the call of an operation, behind the type of its query if that has one.
 func (t *types) method(address, method string, p *document.Path, o *document.Operation) string {
 	c := &call{request: []string{fmt.Sprintf("method: http.Method%s, path: %q", method, document.Address(address))}}
 	t.addParameters(c, append(p.Parameters, o.Parameters...), "path", "segments: []string{", "%[2]s")
 	t.addParameters(c, append(p.Parameters, o.Parameters...), "query", "query: url.Values{", "%q: {%s}")
+	title, queryType := strings.ToUpper(o.ID[:1])+o.ID[1:], ""
+	if asked, has := queries()[o.ID]; has {
+		title = asked.method
+		queryType = t.addQuery(c, asked, o.Parameters)
+	}
 	if body, ok := o.RequestBody.Content["application/json"]; ok {
 		t.addBody(c, body.Schema)
 	}
@@ -56,8 +61,7 @@ func (t *types) method(address, method string, p *document.Path, o *document.Ope
 	if result == "error" && method == "Delete" {
 		c.request = append(c.request, "removes: true")
 	}
-	title := strings.ToUpper(o.ID[:1]) + o.ID[1:]
-	return "\n" + comment("", title+": "+o.Summary+".\n\n"+o.Description) + fmt.Sprintf(
+	return queryType + "\n" + comment("", title+": "+o.Summary+".\n\n"+o.Description) + fmt.Sprintf(
 		"func (c *Client) %s(ctx context.Context, %s) %s {\n%s\n}\n", title, strings.Join(c.arguments, ", "), result,
 		strings.ReplaceAll(body, "CALL", "plainCall{\n"+strings.Join(c.request, ",\n")+",\n}"))
 }
@@ -73,6 +77,22 @@ func (t *types) addParameters(c *call, all []document.Parameter, in, begin, form
 	if len(list) > 0 {
 		c.request = append(c.request, begin+strings.Join(list, ", ")+"}")
 	}
+}
+
+// addQuery adds the parameters that a request may have as a struct, and returns its type. A number is a length of time.
+func (t *types) addQuery(c *call, asked query, all []document.Parameter) string {
+	var fields, request strings.Builder
+	for _, p := range all {
+		if p = t.Parameter(p); p.In == "query" {
+			goType := strings.Replace(t.goType(p.Schema), "float64", "time.Duration", 1)
+			fmt.Fprintf(&fields, "%s%s %s\n", comment("\t", p.Description), goName(p.Name), goType)
+			fmt.Fprintf(&request, "%q: q.%s,\n", p.Name, goName(p.Name))
+		}
+	}
+	c.arguments = append(c.arguments, "q "+asked.name)
+	c.request = append(c.request, "query: parameters(map[string]any{\n"+request.String()+"})")
+	return fmt.Sprintf("\n// %s is what [Client.%s] may be asked for. What is zero is not asked.\n"+
+		"type %[1]s struct {\n%[3]s}\n", asked.name, asked.method, fields.String())
 }
 
 // addBody adds the body. The only member of a body is an argument by itself, a list as its elements.
