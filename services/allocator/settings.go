@@ -25,12 +25,15 @@ type Timing struct {
 	// Sweep is how often an allocator looks for servers to be given back, 1 s, and Retry how soon one that could not be
 	// is given back again, 15 s.
 	Sweep, Retry time.Duration
+	// Note is how long an allocation waits until the key of its server's token is noted: 250 ms.
+	Note time.Duration
 }
 
 func (t Timing) complete() Timing {
 	return Timing{
 		Poll: cmp.Or(t.Poll, 250*time.Millisecond), Hold: cmp.Or(t.Hold, 10*time.Second),
 		Sweep: cmp.Or(t.Sweep, time.Second), Retry: cmp.Or(t.Retry, 15*time.Second),
+		Note: cmp.Or(t.Note, 250*time.Millisecond),
 	}
 }
 
