@@ -178,8 +178,8 @@ func TestResultsComeWithTheirTickets(t *testing.T) {
 	for heard := 0; heard < len(ids); {
 		a := next(t, got)
 		sent := a.Message.GetSent()
-		a.Message.Sent = time.Now().UnixMilli() // however long it took
 		for i, id := range a.Tickets() {
+			a.Message.Sent = time.Now().UnixMilli() // however long it took
 			want := results[heard]
 			if want == large || want == incomplete {
 				want = nil
