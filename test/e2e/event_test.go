@@ -30,7 +30,7 @@ func life(t *testing.T, p *project) {
 }
 
 // letDown is the event of a ticket whose player said nothing and could not, since the machine stood still. It is asked
-// again. It is also that of a ticket that another one let down.
+// again. A ticket that another one let down has it, too.
 const letDown = "released silent"
 
 // expectEvents reads the events of a ticket until there are as many as wanted, and compares them.
