@@ -133,8 +133,8 @@ func TestSimulationOfANewConfig(t *testing.T) {
 	}
 }
 
-// watched opens the store of a service on a Redis that the test reads and changes itself. Its clock stands still, so that
-// no budget comes back.
+// watched opens the store of a service on a Redis that the test reads and changes itself. Its clock stands still, so
+// that no budget comes back.
 func watched(t *testing.T) (*redis.Client, func(*Options)) {
 	t.Helper()
 	url := embeddedtest.Redis(t)
