@@ -28,7 +28,7 @@ func runGuest(t *testing.T, do string, tickets int, change func(*dryrun.Options)
 	var log []string
 	o := dryrun.Options{
 		Box: f.box, Function: f.guest, Config: &pb.Config{Settings: fmt.Appendf(nil, `{"do":%q}`, do)},
-		Now: noon, Seed: 1, Budget: 5 * time.Second, Cycles: 1, Log: func(line string) { log = append(log, line) },
+		Now: noon, Seed: 1, Budget: time.Minute, Cycles: 1, Log: func(line string) { log = append(log, line) },
 	}
 	for i := range tickets {
 		o.Tickets = append(o.Tickets, &pb.Ticket{

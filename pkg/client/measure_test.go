@@ -93,7 +93,7 @@ func TestLatenciesAreKept(t *testing.T) {
 	s := newService(t, reply{status: 200, body: `{"regions":[{"name":"e","protocol":"echo","udp":"` + echo +
 		`"}],"receiptSeconds":600}`})
 	api, clock := newClient(t, s)
-	kept := api.Latencies(client.MeasureOptions{Probes: 1})
+	kept := api.Latencies(client.MeasureOptions{Probes: 2})
 	get := func(network string, asked int) {
 		t.Helper()
 		all, err := kept.Get(t.Context(), network)

@@ -103,8 +103,9 @@ type world struct {
 	terms   state.ClaimOptions
 	rev     int64
 	options allocator.Options
-	// ahead is for how long Redis's clock is ahead.
-	ahead atomic.Int64
+	// ahead is for how long Redis's clock is ahead, of the time at which it stands still, if it does.
+	ahead   atomic.Int64
+	stopped atomic.Pointer[time.Time]
 	// redis and nats are URLs.
 	redis, nats string
 	// requeue is OnAllocationError in the configs of claimed matches.
@@ -115,7 +116,13 @@ type world struct {
 }
 
 // redisTime is what the store is told of the time.
-func (w *world) redisTime() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }
+func (w *world) redisTime() time.Time {
+	now := time.Now()
+	if at := w.stopped.Load(); at != nil {
+		now = *at
+	}
+	return now.Add(time.Duration(w.ahead.Load()))
+}
 
 func allocateAtOnce(int, *provider.Request) (provider.Result, error) {
 	return provider.Result{Status: provider.Allocated, Connection: "1.2.3.4:5"}, nil
@@ -146,12 +153,14 @@ func prepare(t testing.TB) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.store.Close() })
-	if w.bus, err = bus.Connect(t.Context(), bus.Options{Server: bus.Server{URL: w.nats}, Log: log}); err != nil {
+	if w.bus, err = bus.Connect(t.Context(), bus.Options{Server: bus.Server{URL: w.nats}, Log: log,
+		Wait: embeddedtest.Patience}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.bus.Close(context.Background()) })
 	short := settings.Default[allocator.Settings]()
 	short.Poll, short.Sweep, short.Retry = time.Millisecond, 10*time.Millisecond, 10*time.Millisecond
+	short.Note = patience
 	w.options = allocator.Options{Store: w.store, Bus: w.bus, Log: log, Settings: short,
 		Readable: 10 * time.Minute, Renewable: 24 * time.Hour}
 	embeddedtest.Prepare(t, w.bus)
@@ -243,6 +252,8 @@ func TestMatchIsNotReadBack(t *testing.T) {
 		"created long ago":        {func(m *pb.Match) { m.Created -= 3000 }, stored},
 		"before the clock jumped": {func(m *pb.Match) { m.Created += 60_000 }, stored},
 		"the second time": {func(m *pb.Match) {
+			w.stopped.Store(nil) // the lease ends
+			m.Created = w.store.Now().UnixMilli()
 			begun, err := w.store.BeginAllocations(t.Context(), project, []state.Beginning{{Match: m,
 				Lease: state.MatchLease{Holder: "other", Hold: 2 * time.Second, Search: time.Minute, Claim: time.Minute}}})
 			if err != nil || begun[0].Status != state.MatchActive {
@@ -250,6 +261,8 @@ func TestMatchIsNotReadBack(t *testing.T) {
 			}
 		}, stored},
 	} {
+		now := time.Now()
+		w.stopped.Store(&now) // a match stays young, though the machine stands still
 		id := strings.ReplaceAll(name, " ", "-")
 		m := proto.CloneOf(w.claim(id, "t-"+id))
 		m.Created, m.Proposal.MatchProperties = w.store.Now().UnixMilli(), []byte(sent)

@@ -63,12 +63,10 @@ func (s *service) mint(ctx context.Context, ref provider.Ref, backfill string) (
 	return text, expires, err
 }
 
-// A key is noted again, which counts once, noteAgain after it was noted, and noteRetry after that failed. An allocation
-// waits for it for noteTime at most.
+// A key is noted again, which counts once, noteAgain after it was noted, and noteRetry after that failed.
 const (
 	noteAgain = time.Hour
 	noteRetry = time.Minute
-	noteTime  = 250 * time.Millisecond
 )
 
 // keyNote is the key that was noted last in a project, and when the same one is noted again.
@@ -84,7 +82,7 @@ func (s *service) noteKey(ctx context.Context, project string) {
 		return
 	}
 	s.keyNotes.Store(project, keyNote{key, now.Add(noteRetry)}) // which others do not wait for
-	ctx, cancel := context.WithTimeout(ctx, noteTime)
+	ctx, cancel := context.WithTimeout(ctx, s.Settings.Note)
 	defer cancel()
 	if err := s.Store.NoteServerKey(ctx, project, key); err != nil {
 		s.Log.WarnContext(ctx, "noting the key of server tokens", "project", project, "key", key, "error", err)

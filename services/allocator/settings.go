@@ -23,4 +23,6 @@ type Timing struct {
 	// given back again.
 	Sweep time.Duration `default:"1s"`
 	Retry time.Duration `default:"15s"`
+	// Note is how long an allocation waits until the key of its server's token is noted.
+	Note time.Duration `default:"250ms"`
 }

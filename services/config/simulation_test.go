@@ -133,7 +133,8 @@ func TestSimulationOfANewConfig(t *testing.T) {
 	}
 }
 
-// watched opens the store of a service on a Redis that the test reads and changes itself.
+// watched opens the store of a service on a Redis that the test reads and changes itself. Its clock stands still, so
+// that no budget comes back.
 func watched(t *testing.T) (*redis.Client, func(*Options)) {
 	t.Helper()
 	url := embeddedtest.Redis(t)
@@ -141,7 +142,9 @@ func watched(t *testing.T) (*redis.Client, func(*Options)) {
 	must(t, err)
 	client := redis.NewClient(options)
 	t.Cleanup(func() { client.Close() })
-	store, err := state.Open(state.Options{Server: state.Server{URL: url}, Log: slog.New(slog.DiscardHandler)})
+	now := time.Now()
+	store, err := state.Open(state.Options{Server: state.Server{URL: url}, Log: slog.New(slog.DiscardHandler),
+		Clock: func() time.Time { return now }})
 	must(t, err)
 	t.Cleanup(func() { store.Close() })
 	return client, func(o *Options) { o.Store = store }
@@ -227,7 +230,7 @@ func TestSimulationWithoutMemory(t *testing.T) {
 	must(t, err)
 	client := redis.NewClient(options)
 	t.Cleanup(func() { client.Close() })
-	store, err := state.Open(state.Options{Server: state.Server{URL: server.URL()}, Log: log,
+	store, err := state.Open(state.Options{Server: state.Server{URL: embeddedtest.Patient(server.URL())}, Log: log,
 		Limits: state.Limits{Reserve: "50%"}})
 	must(t, err)
 	t.Cleanup(func() { store.Close() })
@@ -301,7 +304,8 @@ func TestPlacesOfSimulations(t *testing.T) {
 
 // A simulation fails with a reason, whatever becomes of its runner and its reader.
 func TestSimulationsThatFail(t *testing.T) {
-	s := start(t, impatient)
+	_, with := watched(t)
+	s := start(t, impatient, with)
 	post := func() string {
 		t.Helper()
 		r := s.do(t, http.MethodPost, "/simulations", other)

@@ -53,14 +53,12 @@ type ticketMatch struct {
 func (s *Service) History(ctx context.Context, project, ticket string, created time.Time) *response.TicketHistory {
 	now := s.Store.Now().UTC()
 	h := &response.TicketHistory{Since: now.Format(time.RFC3339Nano)}
-	leave, err := s.read(ctx, project)
+	ctx, leave, err := s.read(ctx, project, historyTime)
 	if err != nil {
 		h.Error = textOf(err)
 		return h
 	}
 	defer leave()
-	ctx, cancel := context.WithTimeout(ctx, historyTime)
-	defer cancel()
 	r := &historyReader{reading: reading{service: s.service, project: project}, ticket: ticket}
 	oldest := created.Add(-clockSlack).UTC()
 	for back := firstLook; !h.Complete && len(h.Matches) < maxHistory; back *= lookGrowth {

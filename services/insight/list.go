@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net/http"
@@ -110,7 +111,7 @@ func (s *service) list(ctx context.Context, r *pb.RunRequest, configs map[string
 	requester := adhoc.Requester{Bus: s.Bus}
 	for _, function := range functions {
 		r.Function = function
-		ctx, cancel := context.WithTimeout(ctx, listTime)
+		ctx, cancel := context.WithTimeout(ctx, cmp.Or(s.Within, listTime))
 		answer := requester.Ask(ctx, r)
 		cancel()
 		s.listBudget().Charge(ctx, r.GetProject(), answer.Cost)

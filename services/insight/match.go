@@ -40,13 +40,11 @@ func (s *service) match(c echo.Context) error {
 	if !is {
 		return problem.New(problem.NotFound, "the match was not found: no match has an identifier like this")
 	}
-	leave, err := s.read(c.Request().Context(), project)
+	ctx, leave, err := s.read(c.Request().Context(), project, readTime)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	ctx, cancel := context.WithTimeout(c.Request().Context(), readTime)
-	defer cancel()
 	var r *matchReader
 	for _, slack := range []time.Duration{matchSlack, clockSlack} {
 		r = &matchReader{reading: reading{service: s, project: project}, id: id, last: made.Add(maxLate)}

@@ -33,7 +33,7 @@ func (s *service) matches(c echo.Context) error {
 		return err
 	}
 	ctx, project := c.Request().Context(), c.Param("project")
-	leave, err := s.read(ctx, project)
+	_, leave, err := s.read(ctx, project, readTime)
 	if err != nil {
 		return err
 	}

@@ -37,13 +37,11 @@ func (s *service) events(c echo.Context) error {
 	if follow {
 		return s.follow(c, q)
 	}
-	leave, err := s.read(c.Request().Context(), q.project)
+	ctx, leave, err := s.read(c.Request().Context(), q.project, readTime)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	ctx, cancel := context.WithTimeout(c.Request().Context(), readTime)
-	defer cancel()
 	r := &pageReader{reading: reading{service: s, project: q.project}, query: q, at: q.at,
 		page: page{Events: []jsontext.Value{}}}
 	end, err := s.Bus.ReadEvents(ctx, q.project, q.begin, false, func(m bus.EventMessage) bool { return r.take(ctx, m) })

@@ -1,7 +1,6 @@
 package insight
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -39,13 +38,11 @@ func (s *service) report(c echo.Context) error {
 		return err
 	}
 	project := c.Param("project")
-	leave, err := s.read(c.Request().Context(), project)
+	ctx, leave, err := s.read(c.Request().Context(), project, readTime)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	ctx, cancel := context.WithTimeout(c.Request().Context(), readTime)
-	defer cancel()
 	err = report.Read(ctx, s.Store, s.pace, project, q.span.Name, q.first, q.last, q.table.Add)
 	switch {
 	case errors.Is(err, report.ErrNoTime):

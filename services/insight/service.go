@@ -6,6 +6,7 @@
 package insight
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -60,6 +61,8 @@ type Options struct {
 	Streams stream.Settings
 	// Definitions bound the filters of lists.
 	Definitions definition.Limits
+	// Within replaces the usual times that reads and lists may take; 0 does not.
+	Within time.Duration
 	// Limit comes behind the check of the token; nil for none.
 	Limit echo.MiddlewareFunc
 	// Meter makes the instruments; the zero Meter measures nothing.
@@ -135,14 +138,18 @@ func (s *service) run(ctx context.Context) error {
 	return nil
 }
 
-// read takes one of the places of requests that read events. Errors: Limited when there is none.
-func (s *service) read(ctx context.Context, project string) (leave func(), err error) {
-	if leave = s.reads.Take(ctx, project, ""); leave == nil {
-		return nil, problem.New(problem.Limited,
+// read takes one of the places of requests that read events, within a time. Errors: Limited when there is none.
+func (s *service) read(
+	ctx context.Context, project string, within time.Duration,
+) (reading context.Context, leave func(), err error) {
+	give := s.reads.Take(ctx, project, "")
+	if give == nil {
+		return nil, nil, problem.New(problem.Limited,
 			"too many requests of this project, or of all, read events at the same time: try again later").
 			Exceeds("event-reads").After(time.Second)
 	}
-	return leave, nil
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(s.Within, within))
+	return ctx, func() { cancel(); give() }, nil
 }
 
 // reading reads the events of a project, at the pace that the project may.

@@ -176,29 +176,25 @@ func (s *Service) lead(ctx context.Context, project string) {
 		// What was delivered is noted, if the lease has not ended meanwhile.
 		_ = s.note(ctx, project, 0, running)
 	}()
-	renewed := time.Now()
 	for range wait.Every(ctx, s.Timing.Note) {
-		began := time.Now()
 		err := s.step(ctx, project, hold, running)
-		switch {
-		case err == nil:
-			renewed = began
-			s.mu.Lock()
-			s.leading[project] = began.Add(hold)
-			s.mu.Unlock()
-		case errors.Is(err, errLost) || time.Since(renewed) > hold/2:
+		if errors.Is(err, errLost) || err != nil && time.Until(s.leadsUntil(project)) < hold/2 {
 			return
 		}
 	}
 }
 
+// leadsUntil is when this process's lease of a project ends, the zero time when it has none.
+func (s *Service) leadsUntil(project string) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.leading[project]
+}
+
 // awaitLease waits until the lease of a project lasts, after this process stood still.
 func (s *Service) awaitLease(ctx context.Context, project string) {
 	for range wait.Every(ctx, s.Timing.Note) {
-		s.mu.Lock()
-		until := s.leading[project]
-		s.mu.Unlock()
-		if time.Now().Before(until) {
+		if time.Now().Before(s.leadsUntil(project)) {
 			return
 		}
 	}
@@ -209,9 +205,13 @@ var errLost = errors.New("webhook: no lease")
 
 // step renews the lease, notes what was delivered, and begins and ends deliverers as the settings say.
 func (s *Service) step(ctx context.Context, project string, hold time.Duration, running map[string]*deliverer) error {
+	began := time.Now()
 	if err := s.note(ctx, project, hold, running); err != nil {
 		return err
 	}
+	s.mu.Lock()
+	s.leading[project] = began.Add(hold)
+	s.mu.Unlock()
 	p, err := s.Store.Settings(ctx, project)
 	if err != nil {
 		return err

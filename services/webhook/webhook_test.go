@@ -258,7 +258,8 @@ func TestEveryEventIsDeliveredInOrderOfItsMatch(t *testing.T) {
 	mu.Lock()
 	down = false
 	mu.Unlock()
-	_, stop = w.serve("second", w.store, patient)
+	lasting := func(o *Options) { o.Timing.Note = 10 * time.Second } // its lease does not end
+	_, stop = w.serve("second", w.store, patient, lasting)
 	w.wantInOrder(r, matches...)
 	stop()
 	kept, err := w.store.Webhooks(t.Context(), project)
@@ -272,7 +273,7 @@ func TestEveryEventIsDeliveredInOrderOfItsMatch(t *testing.T) {
 	r.mu.Unlock()
 	w.n = 0
 	happen(3)
-	w.serve("third", w.store, patient, func(o *Options) { o.Timing.Note = 2 * time.Second }) // its lease does not end
+	w.serve("third", w.store, patient, lasting)
 	w.wantInOrder(r, matches...)
 	if r.mu.Lock(); len(r.got) != 3 {
 		t.Errorf("after the note, %d events were sent again", len(r.got)-3)

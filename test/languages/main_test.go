@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/internal/sandbox/sandboxtest"
@@ -49,7 +50,7 @@ type instance struct {
 
 func start(t testing.TB, wasm []byte) *instance {
 	t.Helper()
-	return startWithin(t, wasm, sandbox.Limits{})
+	return startWithin(t, wasm, sandbox.Limits{Run: time.Minute})
 }
 
 // startWithin is start with other limits than the usual ones.

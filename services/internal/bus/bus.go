@@ -63,6 +63,8 @@ type Options struct {
 	// AckWait is how long a match may stay in one allocator's hands without a sign of life, before another gets it. All
 	// allocators have the same. 0 means ten seconds.
 	AckWait time.Duration
+	// Wait is how long NATS may take to answer a request whose context has no deadline. 0 means five seconds.
+	Wait time.Duration
 	// PartsPending is how many bytes of one project's parts may wait in this process. NATS drops more: no project can fill
 	// the memory, and parts of other projects are not behind them. 0 means 64 MiB.
 	PartsPending int
@@ -131,7 +133,7 @@ func Connect(ctx context.Context, o Options) (*Bus, error) {
 		}
 		return nil, problem.Wrap(problem.Invalid, err, "nats: cannot use the server URL or the credentials")
 	}
-	if b.js, err = jetstream.New(b.conn); err != nil {
+	if b.js, err = jetstream.New(b.conn, jetstream.WithDefaultTimeout(cmp.Or(o.Wait, 5*time.Second))); err != nil {
 		return nil, err
 	}
 	return b, nil

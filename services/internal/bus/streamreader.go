@@ -34,12 +34,11 @@ func (r *streamReader) read(
 		_ = stream.DeleteConsumer(ctx, consumer.CachedInfo().Name)
 	}()
 	for pending := consumer.CachedInfo().NumPending; r.wait > 0 || pending > 0; {
-		var batch jetstream.MessageBatch
-		if r.wait > 0 {
-			batch, err = consumer.Fetch(r.batch, jetstream.FetchMaxWait(r.wait))
-		} else {
-			batch, err = consumer.FetchNoWait(r.batch)
+		most, wait := r.batch, r.wait
+		if wait == 0 { // they are there; FetchNoWait would lose what comes a second late
+			most, wait = int(min(uint64(most), pending)), 9*time.Second
 		}
+		batch, err := consumer.Fetch(most, jetstream.FetchMaxWait(wait))
 		if err != nil {
 			return false, unavailable(err)
 		}

@@ -68,15 +68,11 @@ func testFault(
 	f.looksForSecrets(t)
 }
 
-// brief is the time limit of a call that will hang.
-const brief = 200 * time.Millisecond
-
-// limit gives calls that will hang a time limit.
-func (k Fault) limit(ctx context.Context) (context.Context, context.CancelFunc) {
-	if k == Hang || k == HangAfter {
-		return context.WithTimeout(ctx, brief)
-	}
-	return context.WithCancel(ctx)
+// limit gives calls an end, which is when one hangs.
+func (f *faulty) limit() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(f.t.Context())
+	f.Server.OnHang(cancel)
+	return ctx, cancel
 }
 
 // faulty is a fixture that keeps the errors it saw.
@@ -95,8 +91,8 @@ func (f *faulty) request(match string) *provider.Request {
 }
 
 // once calls Allocate.
-func (f *faulty) once(r *provider.Request, kind Fault) (provider.Result, error) {
-	ctx, cancel := kind.limit(f.t.Context())
+func (f *faulty) once(r *provider.Request) (provider.Result, error) {
+	ctx, cancel := f.limit()
 	defer cancel()
 	result, err := f.Provider.Allocate(ctx, r)
 	f.note(err)
@@ -117,7 +113,7 @@ func (k Fault) noError() bool { return k == Slow || k == Twice }
 func allocatesThrough(t *testing.T, f *faulty, kind Fault) {
 	r := f.request("m")
 	f.Server.Break(f.Allocates, kind)
-	result, err := f.once(r, kind)
+	result, err := f.once(r)
 	switch {
 	case err == nil && !kind.noError() && result.Status != provider.Pending && result.Status != provider.Allocated:
 		t.Errorf("Allocate: %v, %v", result.Status, result.Err)
@@ -136,7 +132,7 @@ func allocatesThrough(t *testing.T, f *faulty, kind Fault) {
 func givesUp(t *testing.T, f *faulty, kind Fault) {
 	r := f.request("m")
 	f.Server.Break(f.Allocates, kind)
-	if _, err := f.once(r, kind); provider.Final(err) {
+	if _, err := f.once(r); provider.Final(err) {
 		t.Errorf("Allocate: %v, which is final", err)
 	}
 	f.release(t, r.Ref)
@@ -149,7 +145,7 @@ func releasesThrough(t *testing.T, f *faulty, kind Fault) {
 	f.allocate(t, r)
 	kept := f.allocate(t, other)
 	f.Server.Break(f.Releases, kind)
-	ctx, cancel := kind.limit(t.Context())
+	ctx, cancel := f.limit()
 	defer cancel()
 	err := f.Provider.Release(ctx, r.Ref)
 	f.note(err)
@@ -181,7 +177,7 @@ func echoes(t *testing.T, f *faulty) {
 	r := f.request("m")
 	for range 3 {
 		f.Server.Break(nil, Echo)
-		if _, err := f.once(r, Echo); err == nil {
+		if _, err := f.once(r); err == nil {
 			t.Error("a refusal is no error")
 		}
 		f.Server.Break(nil, Echo)
@@ -200,7 +196,7 @@ func expires(t *testing.T, f *faulty) {
 	r := f.request("m")
 	f.Server.Renew(time.Now().Add(-time.Minute))
 	before := f.Server.Calls()
-	if _, err := f.once(r, Slow); err == nil || !strings.Contains(err.Error(), "certificate has expired") ||
+	if _, err := f.once(r); err == nil || !strings.Contains(err.Error(), "certificate has expired") ||
 		provider.Final(err) {
 		t.Errorf("an expired certificate: %v", err)
 	}
@@ -218,7 +214,7 @@ func impostor(t *testing.T, f *faulty) {
 	f.Server.Authority = NewAuthority(t)
 	f.Server.Renew(time.Now().Add(time.Minute))
 	before := f.Server.Calls()
-	if _, err := f.once(f.request("m"), Slow); err == nil || !strings.Contains(err.Error(), "unknown authority") {
+	if _, err := f.once(f.request("m")); err == nil || !strings.Contains(err.Error(), "unknown authority") {
 		t.Errorf("a certificate of somebody else: %v", err)
 	}
 	if f.Server.Calls() != before {

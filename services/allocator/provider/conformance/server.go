@@ -53,6 +53,7 @@ type Server struct {
 	certificate tls.Certificate
 	faults      []fault
 	calls       int
+	hangs       func()
 }
 
 // Calls selects calls.
@@ -107,6 +108,24 @@ func (s *Server) Break(hits Calls, kinds ...Fault) {
 	}
 }
 
+// OnHang calls hangs when a call hangs.
+func (s *Server) OnHang(hangs func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hangs = hangs
+}
+
+// hang answers a call never.
+func (s *Server) hang(r *http.Request) {
+	s.mu.Lock()
+	hangs := s.hangs
+	s.mu.Unlock()
+	if hangs != nil {
+		hangs()
+	}
+	<-r.Context().Done()
+}
+
 // Heal cancels the faults that no call has suffered yet.
 func (s *Server) Heal() {
 	s.mu.Lock()
@@ -152,7 +171,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "upstream connect error or disconnect/reset before headers", http.StatusServiceUnavailable)
 		return
 	case Hang:
-		<-r.Context().Done()
+		s.hang(r)
 		return
 	case Echo:
 		// A provider is likely to repeat what is short. The secret parts come first.
@@ -198,7 +217,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	case Broken:
 		http.Error(w, `{"error":"internal"}`, http.StatusInternalServerError)
 	case HangAfter:
-		<-r.Context().Done()
+		s.hang(r)
 	}
 }
 

@@ -57,6 +57,9 @@ func NewBook(now int64, seed uint64) *Book {
 		rand: rand.New(rand.NewPCG(seed, 1))} //nolint:gosec // no secret
 }
 
+// Wait is what is known of a class, nil for nothing.
+func (b *Book) Wait(c Class) *Wait { return b.waits[c] }
+
 // Room is how many more tickets can be tracked now.
 func (b *Book) Room() int { return Tracked - len(b.order) + int(b.room) }
 

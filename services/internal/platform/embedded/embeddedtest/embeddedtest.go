@@ -13,11 +13,8 @@ import (
 	"matchmaker.dev/services/internal/state"
 )
 
-// How long the bus may take to make its streams, and to close.
-const (
-	preparing = time.Minute
-	closing   = time.Minute
-)
+// Patience is how long the bus may take for anything: the machine may stand still for longer than its usual times.
+const Patience = time.Minute
 
 // Store is a store on an empty database. The options need no server and no log.
 func Store(tb testing.TB, o state.Options) *state.Store {
@@ -36,13 +33,13 @@ func Store(tb testing.TB, o state.Options) *state.Store {
 func Bus(tb testing.TB, o bus.Options) *bus.Bus {
 	tb.Helper()
 	o.Log = slog.New(slog.DiscardHandler)
-	o.Server.URL = NATS(tb)
+	o.Server.URL, o.Wait = NATS(tb), Patience
 	b, err := bus.Connect(tb.Context(), o)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	ends(tb, func() error {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), closing)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), Patience)
 		defer cancel()
 		return b.Close(ctx)
 	})
@@ -64,7 +61,7 @@ func NATS(tb testing.TB) string {
 // Prepare makes the streams of a bus. A test does not wait for a server that cannot make them, as a service does.
 func Prepare(tb testing.TB, b *bus.Bus) {
 	tb.Helper()
-	ctx, cancel := context.WithTimeout(tb.Context(), preparing)
+	ctx, cancel := context.WithTimeout(tb.Context(), Patience)
 	defer cancel()
 	if err := b.Prepare(ctx); err != nil {
 		tb.Fatal(err)
