@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 	"testing/synctest"
 
 	"matchmaker.dev/pkg/client"
@@ -128,7 +129,9 @@ func TestSearchSleepsWhileItIsSuspended(t *testing.T) {
 		close(s.assigned)
 		search.Resume()
 	})
-	if ticket, err := search.Run(t.Context()); err != nil || ticket.Assignment.Connection != "h:1" {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if ticket, err := search.Run(ctx); err != nil || ticket.Assignment.Connection != "h:1" {
 		t.Errorf("%+v, %v", ticket, err)
 	}
 	if streams := strings.Count(strings.Join(s.heard, "\n"), "events"); streams != 2 {

@@ -168,6 +168,7 @@ func TestSettingsAreJudgedByTheUploadThatServes(t *testing.T) {
 		}))
 		var warnings string
 		waittest.Until(t, "it is judged in time, which a machine that stands still may not do", func() bool {
+			asked.Store(0)
 			put := s.put(t, "a", `{"matchmaking":{"targetFunction":{"name":"duel"}}}`)
 			put.expect(t, 200)
 			warnings = put.warnings()

@@ -5,9 +5,9 @@ package suite
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"matchmaker.dev/services/internal/edge/openapi/openapitest"
@@ -61,7 +61,7 @@ func Run(ctx context.Context, o Options, rows []Row) ([]error, error) {
 	for i := range rows {
 		places <- struct{}{}
 		all.Go(func() {
-			results[i] = again(ctx, o, func() error { return play(ctx, o, &rows[i], checker) })
+			results[i] = again(o, rows[i].Name, func() error { return play(ctx, o, &rows[i], checker) })
 			<-places
 		})
 	}
@@ -72,24 +72,29 @@ func Run(ctx context.Context, o Options, rows []Row) ([]error, error) {
 // standstill is how long this process must get no processor to count as one that stood still.
 const standstill = 200 * time.Millisecond
 
-// again plays a row again that failed while this process stood still: its times mean nothing. A wrong driver may fail
-// of that too.
-func again(ctx context.Context, o Options, play func() error) (err error) {
-	for range 5 {
-		var stood atomic.Bool
-		ctx, stop := context.WithCancel(ctx)
+// again plays a row up to three times while it fails and this process stood still: its times mean nothing then. A wrong
+// driver may fail of that too.
+func again(o Options, name string, play func() error) (err error) {
+	for range 3 {
+		over, stood := make(chan struct{}), make(chan bool, 1)
 		go func() {
-			for last := time.Now(); ctx.Err() == nil; last = time.Now() {
-				<-time.After(standstill / 8)
-				if time.Since(last) > standstill {
-					stood.Store(true)
+			still := false
+			for last, done := time.Now(), false; !done; last = time.Now() {
+				select {
+				case <-over:
+					done = true
+				case <-time.After(standstill / 8):
 				}
+				still = still || time.Since(last) > standstill
 			}
+			stood <- still
 		}()
 		err = play()
-		if stop(); err == nil || o.wrong || !stood.Load() {
+		close(over)
+		if still := <-stood; err == nil || o.wrong || !still {
 			break
 		}
+		fmt.Fprintf(os.Stderr, "%s: this process stood still, and the row is played again after: %v\n", name, err)
 	}
 	return err
 }
