@@ -12,8 +12,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 	"testing/synctest"
+	"time"
 
 	"matchmaker.dev/pkg/client"
 )
