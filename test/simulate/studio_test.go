@@ -64,6 +64,11 @@ func (s *studio) add(ctx context.Context, config string) error {
 // step changes a config or a function.
 func (s *studio) step(ctx context.Context, config string, renewed bool) (err error) {
 	if renewed {
+		if s.calm == 0 {
+			if err := s.restore(ctx); err != nil {
+				return err
+			}
+		}
 		if s.calm++; s.calm > 3 { // what waits now gets no help from a change
 			return workload.ErrSettled
 		}
@@ -104,6 +109,32 @@ func (s *studio) step(ctx context.Context, config string, renewed bool) (err err
 	default:
 		return s.Put(ctx, workload.Enemy)
 	}
+}
+
+// restore uploads the functions that are lost: a replica that took over may lack an upload that was answered.
+func (s *studio) restore(ctx context.Context) error {
+	for _, config := range s.Good {
+		missing := func() (bool, error) {
+			one, cancel := context.WithTimeout(as(ctx, "studio"), 10*time.Second)
+			defer cancel()
+			_, err := s.registry.GetFunction(one, lane.FunctionOf(config))
+			if client.Status(err) == http.StatusNotFound {
+				return true, nil
+			}
+			return false, err
+		}
+		is, err := missing()
+		for err != nil && pause(ctx, workload.RetryAfter(s.Random)) {
+			is, err = missing()
+		}
+		if is {
+			err = s.upload(ctx, config)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // settle puts settings of the project.
