@@ -139,23 +139,23 @@ func (c *Client) ListQueues(ctx context.Context) (*QueueList, error) {
 	})
 }
 
-// MatchQuery is what [Client.ListMatches] may be asked for. What is zero is not asked.
+// MatchQuery is what [Client.ListMatches] may be asked for. A field that is zero is left out of the request.
 type MatchQuery struct {
 	// Only matches in this state: asking, claimed, allocating, proposed or assigned.
 	State string
 	// Only matches of this config.
 	Config string
-	// Only matches of configs that serve this queue; `queue=` is for tickets without queues.
+	// Only matches of configs that serve this queue.
 	Queue string
 	// Only matches in this region.
 	Region string
 	// Only matches of this fleet.
 	Fleet string
-	// How many seconds ago they were made at least.
+	// How long ago they were made at least.
 	MinAge time.Duration
-	// How many seconds ago they were made at most.
+	// How long ago they were made at most.
 	MaxAge time.Duration
-	// How many a page has at most; 50 if absent.
+	// How many a page has at most, up to 200; 50 if absent.
 	Limit int
 	// `next` of an earlier answer.
 	After string
@@ -166,7 +166,7 @@ type MatchQuery struct {
 // As far as the service knows: matches that begin, then those that go to a running game, then those that have a
 // server, the one last heard of first. A match with a server is listed until its result, or until its server's token
 // has ended. Matches without hosting end when they are made, and are not listed. A page looks at about 1,000 matches:
-// it may have fewer than `limit`, or none, and `next`.
+// it may have fewer than `limit`, or none, and `next`. The token must be a developer's; the role Support is enough.
 func (c *Client) ListMatches(ctx context.Context, q MatchQuery) (*MatchPage, error) {
 	return ask[MatchPage](ctx, c, plainCall{
 		method: http.MethodGet, path: "v1/matches",
@@ -185,13 +185,14 @@ func (c *Client) ListMatches(ctx context.Context, q MatchQuery) (*MatchPage, err
 	})
 }
 
-// MatchReportQuery is what [Client.ReportMatches] may be asked for. What is zero is not asked.
+// MatchReportQuery is what [Client.ReportMatches] may be asked for. A field that is zero is left out of the request.
 type MatchReportQuery struct {
-	// An hour before `until` if absent. The slot counts that it is in.
+	// An hour before `until` if absent; the slot counts that it is in.
 	Since time.Time
 	// Now if absent.
 	Until time.Time
-	// By what the rows are divided. Absent, there is one row. `decile` goes with neither `region` nor `party`.
+	// By what the rows are divided: config, revision, function, upload, queue, region, party, decile (with neither
+	// region nor party) or slot; one row if absent.
 	By []string
 	// Only matches of this config.
 	Config string
@@ -206,7 +207,8 @@ type MatchReportQuery struct {
 // How many matches were made, how long their tickets waited, how far those attributes differ in them that `report` of
 // the config names, what functions measured, and whether the odds of ratings came true. It lacks the last few seconds,
 // and slots of an hour or a day the last minute. Quantiles are right to within a tenth. Of configs without `report`
-// the sizes of parties are known only where each ticket has one player.
+// the sizes of parties are known only where each ticket has one player. The token must be a developer's; the role
+// Support is enough.
 func (c *Client) ReportMatches(ctx context.Context, q MatchReportQuery) (*MatchReport, error) {
 	return ask[MatchReport](ctx, c, plainCall{
 		method: http.MethodGet, path: "v1/matches/report",
@@ -386,11 +388,11 @@ func (c *Client) RatingHistory(ctx context.Context, playerID string) ([]RatingSt
 	return answer.List, err
 }
 
-// LeaderboardQuery is what [Client.Leaderboard] may be asked for. What is zero is not asked.
+// LeaderboardQuery is what [Client.Leaderboard] may be asked for. A field that is zero is left out of the request.
 type LeaderboardQuery struct {
 	// An earlier season; the rating's own if absent.
 	Season string
-	// How many players a page has at most; 50 if absent.
+	// How many players a page has at most, up to 200; 50 if absent.
 	Limit int
 	// Only players behind this rank, such as `next` of an earlier answer.
 	After int
@@ -437,15 +439,15 @@ func (c *Client) SetStanding(ctx context.Context, playerID string, numbers map[s
 	})
 }
 
-// ChangeQuery is what [Client.ListChanges] may be asked for. What is zero is not asked.
+// ChangeQuery is what [Client.ListChanges] may be asked for. A field that is zero is left out of the request.
 type ChangeQuery struct {
 	// Only changes of this kind: config, settings, function, player (an erasure) or key (of game servers' tokens).
 	Kind string
 	// Only changes of the config, function or key of this name.
 	Name string
-	// Only those by this subject.
+	// Only changes by this subject.
 	By string
-	// How many a page has at most; 50 if absent.
+	// How many a page has at most, up to 200; 50 if absent.
 	Limit int
 	// `next` of an earlier answer.
 	After string
@@ -455,7 +457,8 @@ type ChangeQuery struct {
 //
 // The latest changes of configs, settings, functions and the key of game servers' tokens, and erasures of players, the
 // newest first: up to 1,000, of 90 days. An erasure does not name the player. A key is noted when a server of the
-// project gets a token of another key than the last one that is noted.
+// project gets a token of another key than the last one that is noted. The token must be a developer's; the role
+// Support is enough.
 func (c *Client) ListChanges(ctx context.Context, q ChangeQuery) (*ChangePage, error) {
 	return ask[ChangePage](ctx, c, plainCall{
 		method: http.MethodGet, path: "v1/changes",
@@ -665,13 +668,13 @@ func (c *Client) RestartFunctions(ctx context.Context, functions ...string) ([]F
 	return answer.List, err
 }
 
-// BackfillQuery is what [Client.ListBackfills] may be asked for. What is zero is not asked.
+// BackfillQuery is what [Client.ListBackfills] may be asked for. A field that is zero is left out of the request.
 type BackfillQuery struct {
-	// Of a backfill ticket. `after` and `limit` count only without it.
+	// Only the backfill ticket of this id; `after` and `limit` count only without it.
 	ID string
-	// Only games whose players come from this queue; `queue=` is for tickets without queues.
+	// Only games whose players come from this queue.
 	Queue string
-	// How many a page has at most; 50 if absent.
+	// How many a page has at most, up to 200; 50 if absent.
 	Limit int
 	// `next` of an earlier answer.
 	After string
@@ -680,7 +683,8 @@ type BackfillQuery struct {
 // ListBackfills: List the games that fill up.
 //
 // The backfill tickets of the project, the one whose server called last first, for its developers. Properties are left
-// out. A page looks at about 1,000: it may have fewer than `limit`, or none, and `next`.
+// out. A page looks at about 1,000: it may have fewer than `limit`, or none, and `next`. The token must be a
+// developer's; the role Support is enough.
 func (c *Client) ListBackfills(ctx context.Context, q BackfillQuery) (*BackfillPage, error) {
 	return ask[BackfillPage](ctx, c, plainCall{
 		method: http.MethodGet, path: "v2/backfill",

@@ -6,9 +6,10 @@ import "matchmaker.dev/pkg/matchfn/rules"
 type same rules.Same
 
 func (c *same) holds(b *builder, _ int) bool {
+	column := b.column(c.Value)
 	return every(b.groups(c.Scope), func(group []uint32) bool {
 		for i, t := range group {
-			if !c.allows(b, t, group[:i]) {
+			if !c.allows(b, column, t, group[:i]) {
 				return false
 			}
 		}
@@ -19,16 +20,15 @@ func (c *same) holds(b *builder, _ int) bool {
 func (c *same) compares() (of rules.Of, refuses, closed bool) { return c.Scope.Of, true, true }
 
 func (c *same) fits(b *builder, t uint32, others, team []uint32) bool {
-	return c.allows(b, t, b.among(c.Scope, others, team))
+	return c.allows(b, b.column(c.Value), t, b.among(c.Scope, others, team))
 }
 
 // allows reports whether a ticket may be with others.
-func (c *same) allows(b *builder, t uint32, beside []uint32) bool {
-	column := b.column(c.Value)
+func (c *same) allows(b *builder, column *column, t uint32, beside []uint32) bool {
 	if c.Different {
 		return b.different(column, t, beside)
 	}
-	return every(beside, func(o uint32) bool { return b.alike(column, t, o) }) && b.alike(column, t, t)
+	return b.alike(column, t, t) && every(beside, func(o uint32) bool { return b.alike(column, t, o) })
 }
 
 // alike reports whether the players of two tickets, or of one, all have the same.

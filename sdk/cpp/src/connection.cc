@@ -346,9 +346,9 @@ void Exchange::begin() {
   r.headers.emplace_back("Accept", stream_ ? "text/event-stream, application/problem+json"
                                            : "application/json, application/problem+json");
   r.headers.emplace_back("Authorization", "Bearer " + token_);
-  const bool names = std::any_of(request_.headers.begin(), request_.headers.end(),
-                                 [](const auto& h) { return h.first == actsFor; });
-  if (!names && !c_.options.player.empty()) r.headers.push_back(sent(actsFor, c_.options.player));
+  const bool namesPlayer = std::any_of(request_.headers.begin(), request_.headers.end(),
+                                       [](const auto& h) { return h.first == actsFor; });
+  if (!namesPlayer && !c_.options.player.empty()) r.headers.push_back(sent(actsFor, c_.options.player));
   for (const auto& [name, value] : request_.headers) r.headers.push_back(sent(name, value));
   if (!request_.body.empty()) r.headers.emplace_back("Content-Type", "application/json");
   r.body = request_.body;

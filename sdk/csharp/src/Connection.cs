@@ -435,8 +435,8 @@ namespace Matchmaking
             var kinds = stream ? "text/event-stream" : "application/json";
             AnyRequest.Put(call.Headers, "Accept", kinds + ", application/problem+json");
             AnyRequest.Put(call.Headers, "Authorization", "Bearer " + token);
-            var names = request.Headers.Exists(h => h.Key == AnyRequest.ActsFor);
-            if (!names && !string.IsNullOrEmpty(c.Options.Player))
+            var namesPlayer = request.Headers.Exists(h => h.Key == AnyRequest.ActsFor);
+            if (!namesPlayer && !string.IsNullOrEmpty(c.Options.Player))
             {
                 AnyRequest.Put(call.Headers, AnyRequest.ActsFor, c.Options.Player);
             }

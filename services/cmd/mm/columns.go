@@ -12,8 +12,8 @@ import (
 )
 
 // column is a member of the JSON of a result: "queue", "server.region" for one of an object in it, or "match=id" under
-// another head. "age:s" has a unit, "created:ms" is a time in milliseconds, and "queue:(none)" says what an empty cell
-// has. "+created" is for wide tables alone. What the JSON leaves out is an empty cell.
+// another head. "age:s" has a unit, "ended:time" and, in milliseconds, "created:ms" are times, and "queue:(none)" says
+// what an empty cell has. "+created" is for wide tables alone. What the JSON leaves out is an empty cell.
 type column struct {
 	head, path, form string
 	wide             bool
@@ -42,8 +42,7 @@ func tableOf[T any](list []T, columns string) grid {
 		}
 	}
 	for _, element := range list {
-		object, _ := encode(element, "") // types of answers have JSON
-		members := membersOf(object)
+		members := membersOf(element)
 		var cells []any
 		for _, c := range all {
 			cells = append(cells, c.of(members))
@@ -65,8 +64,7 @@ func showList[T any](s *session, columns string) func(list []T, err error) error
 
 // addMembers adds a row for each member of an object.
 func (g *grid) addMembers(of any, members string) {
-	object, _ := encode(of, "") // as above
-	values := membersOf(object)
+	values := membersOf(of)
 	for _, c := range columnsOf(members) {
 		g.add(c.head, c.of(values))
 	}
@@ -79,8 +77,9 @@ func (s *session) showMembers(of any, members string) error {
 	return s.show(of, g)
 }
 
-// membersOf decodes a JSON object. Other values have no members.
-func membersOf(object json.RawMessage) (members map[string]json.RawMessage) {
+// membersOf returns the members of a value whose JSON is an object. Other values have none.
+func membersOf(of any) (members map[string]json.RawMessage) {
+	object, _ := encode(of, "") // types of answers have JSON
 	_ = json.Unmarshal(object, &members)
 	return members
 }
@@ -108,7 +107,7 @@ func (c column) cell(value json.RawMessage) any {
 	case json.Number:
 		return c.number(v)
 	case string:
-		if at, err := time.Parse(time.RFC3339, v); err == nil {
+		if at, err := time.Parse(time.RFC3339, v); err == nil && c.form == "time" {
 			return formatTime(at)
 		}
 		return v
@@ -117,11 +116,8 @@ func (c column) cell(value json.RawMessage) any {
 			return "yes"
 		}
 	case []any:
-		words := make([]string, len(v))
-		for i, one := range v {
-			words[i] = fmt.Sprint(one)
-		}
-		return strings.Join(words, " ")
+		words := fmt.Sprint(v)
+		return words[1 : len(words)-1]
 	case map[string]any:
 		return format.JSON(value)
 	}

@@ -84,6 +84,7 @@ func newService(t *testing.T) *service {
 	mux.HandleFunc("GET "+base+"/tickets", s.require(s.getTicket, "player", "service"))
 	mux.HandleFunc("GET "+base+"/tickets/events", s.require(s.followTicket, "player", "service"))
 	mux.HandleFunc("GET "+base+"/tickets/{id}/explanation", s.require(s.explainTicket, "developer"))
+	mux.HandleFunc("GET "+base+"/tickets/{id}/explanation/capture", s.require(s.captureRun, "developer"))
 	mux.HandleFunc("POST "+base+"/tickets/acceptance", s.require(s.answerMatch, "player", "service"))
 	mux.HandleFunc("DELETE "+base+"/tickets", s.require(s.deleteTicket, "player", "service"))
 	mux.HandleFunc("GET "+base+"/events", s.require(s.getEvents, "developer"))

@@ -69,7 +69,7 @@ func (s *session) showFunction(f *client.Function, err error) error {
 		return err
 	}
 	var about grid
-	about.addMembers(f, "function=name, state=status.state, md5=md5Hash, created, updated, upload, "+
+	about.addMembers(f, "function=name, state=status.state, md5=md5Hash, created:time, updated:time, upload, "+
 		"last good upload=lastGoodUpload")
 	addHealth(&about, f.Health)
 	switch {

@@ -63,7 +63,7 @@ func (c matchList) Run(ctx context.Context, s *session, api developerAPI) error 
 	s.note("%d without a result, %d that go to running games, %d with one, %d servers to give back", all.Open, all.Joining,
 		all.Ended, all.Returning)
 	return s.show(all, tableOf(all.Matches,
-		"match=id, state, config, queue, age:s, fleet, region, backfill, +created, +allocated"))
+		"match=id, state, config, queue, age:s, fleet, region, backfill, +created:time, +allocated:time"))
 }
 
 type backfillList struct {
@@ -118,5 +118,5 @@ func (c changesCommand) Run(ctx context.Context, s *session, api developerAPI) e
 	if err != nil {
 		return err
 	}
-	return s.show(all, tableOf(all.Changes, "time, by, kind, name, action, etag, upload, +detail"))
+	return s.show(all, tableOf(all.Changes, "time:time, by, kind, name, action, etag, upload, +detail"))
 }

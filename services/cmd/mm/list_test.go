@@ -15,12 +15,14 @@ func TestListsOfWhatRuns(t *testing.T) {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
+	shell.on(service, "match", "list", "-o", "wide").expect(0, "2026-11-05 10:26:40 UTC", says)
 	shell.on(service, "match", "list", "-o", "json").expect(0, `"id": "m-2"`, says)
 	shell.on(service, "backfill", "list", "--queue", "q").expect(0,
 		"b-1       open   1.2.3.4:5   ada            1  62.5 s  0.5 s ago", "")
 	shell.on(service, "queue", "list").expect(0,
 		"(none)        1        1  62.5 s\nq             2        3  1 s     ranked", "")
-	shell.on(service, "changes", "--kind", "function").expect(0, "olga  function  duel  uploaded       3", "")
+	shell.on(service, "changes", "--kind", "function").expect(0,
+		"2026-11-05 10:26:40 UTC  olga  function  duel  uploaded       3", "")
 	for _, args := range [][]string{{"match", "list", "--limit", "-1"}, {"match", "list", "--state", "lost"},
 		{"changes", "--kind", "x"}} {
 		if got := shell.on(service, args...); got.code != 2 {

@@ -71,7 +71,7 @@ func (c loginCommand) Run(ctx untimed, s *session) error {
 		return err
 	}
 	return s.showMembers(map[string]any{"context": name, "issuer": login.Issuer, "expires": login.Expires},
-		"context, issuer, token until=expires")
+		"context, issuer, token until=expires:time")
 }
 
 // authorize tells the user where to log in, and waits for the token.

@@ -100,12 +100,12 @@ func (c matchGet) Run(ctx context.Context, s *session, api developerAPI) error {
 	about.addMembers(m, "match=id, state")
 	about.add("config", fmt.Sprintf("%s, revision %d", m.Config, m.Revision))
 	about.add("function", functionText(m))
-	about.addMembers(m, "made=created, ended, reason, error, detail, backfill, players, accepted, score, queue")
+	about.addMembers(m, "made=created:time, ended:time, reason, error, detail, backfill, players, accepted, score, queue")
 	for _, one := range measuresOf(m.Measures, m.Attributes) {
 		about.add(one.name, format.Number(one.value))
 	}
 	about.addMembers(m, "server=server.connection, profile=server.profile, fleet=server.fleet, region=server.region, "+
-		"result due=due")
+		"result due=due:time")
 	if m.Missing {
 		about.add("result", "missing")
 	}

@@ -41,7 +41,7 @@ func (c playerMatch) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.showMembers(m, "match, ticket, team, connection, began, due")
+	return s.showMembers(m, "match, ticket, team, connection, began:time, due:time")
 }
 
 type playerRatings struct{ playerID }
@@ -56,7 +56,7 @@ type playerHistory struct{ playerID }
 
 // Run prints the changes.
 func (c playerHistory) Run(ctx context.Context, s *session, api developerAPI) error {
-	return showList[client.RatingStep](s, "time, match, rating, value before=before.value, value=after.value, "+
+	return showList[client.RatingStep](s, "time:time, match, rating, value before=before.value, value=after.value, "+
 		"mean before=before.mean, mean=after.mean")(api.RatingHistory(ctx, c.ID))
 }
 

@@ -35,7 +35,7 @@ func (s *service) ratingHistory(w http.ResponseWriter, _ *http.Request) {
 func (s *service) leaderboard(w http.ResponseWriter, r *http.Request) {
 	s.query = r.URL.Query()
 	fmt.Fprint(w, `{"rating":"skill","season":"s1","total":812,"next":12,"players":[
-		{"rank":11,"player":"ada\u001b","value":31.25,"tier":"gold"},{"rank":12,"player":"bob","value":-3}]}`)
+		{"rank":11,"player":"ada\u001b","value":31.25,"tier":"gold"},{"rank":12,"player":"2026-11-30T12:00:00Z","value":-3}]}`)
 }
 
 // What players choose cannot write to the terminal.
@@ -49,9 +49,9 @@ aim             -5                  1         2        1  yes
 		`TIME                     MATCH  RATING  VALUE BEFORE  VALUE  MEAN BEFORE  MEAN
 2030-01-01 00:00:00 UTC  m      skill             16  20.5            25  26.5
 `, "")
-	shell.on(service, "ratings", "top", "skill", "--after", "10", "--season", "s1").expect(0, `RANK  PLAYER  VALUE  TIER
-  11  ada�    31.25  gold
-  12  bob     -3
+	shell.on(service, "ratings", "top", "skill", "--after", "10", "--season", "s1").expect(0, `RANK  PLAYER                VALUE  TIER
+  11  ada�                  31.25  gold
+  12  2026-11-30T12:00:00Z  -3
 `, "mm: it has 812 players\n")
 	if q := service.query; q.Get("after") != "10" || q.Get("season") != "s1" || q.Get("limit") != "50" {
 		t.Errorf("it asked for %v", q)

@@ -67,5 +67,5 @@ type settingsHistory struct{}
 
 // Run prints the history.
 func (settingsHistory) Run(ctx context.Context, s *session, api developerAPI) error {
-	return showList[client.SettingsChange](s, "changed, by, etag, settings")(api.SettingsHistory(ctx))
+	return showList[client.SettingsChange](s, "changed:time, by, etag, settings")(api.SettingsHistory(ctx))
 }

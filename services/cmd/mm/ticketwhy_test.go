@@ -1,6 +1,11 @@
 package main
 
-import "testing"
+import (
+	"io"
+	"net/http"
+	"os"
+	"testing"
+)
 
 //nolint:lll // a table
 func TestTicketWhy(t *testing.T) {
@@ -43,4 +48,20 @@ TIME                     ITS MATCH  IS        REASON      DETAIL         SCORE  
 	shell.run("ticket", "why").expect(2, "", "give the ticket's id, or --player")
 	shell.run("ticket", "why", "t-1", "--player", "ada").expect(2, "", "give the ticket's id, or --player")
 	shell.on(service, "ticket", "why", "t-2").expect(1, "", "mm: there is no ticket t-2 (404 Not Found")
+}
+
+// A file's name is printed as it is, also one that looks like a time.
+func TestTicketCapture(t *testing.T) {
+	shell, service := newShell(t), newService(t)
+	t.Chdir(t.TempDir())
+	const name = "2026-11-30T12:00:00Z"
+	shell.on(service, "ticket", "capture", "t-1", "--config", "ranked", "--to", name).expect(0, "capture  "+name+"\n", "")
+	if text, err := os.ReadFile(name); err != nil || string(text) != "a run" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+func (s *service) captureRun(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/octet-stream")
+	_, _ = io.WriteString(w, "a run")
 }

@@ -21,7 +21,7 @@ type webhookList struct{}
 // Run prints the webhooks.
 func (webhookList) Run(ctx context.Context, s *session, api developerAPI) error {
 	return showList[client.WebhookStatus](s,
-		"webhook=name, state, since, delivered, dead=deadLetters, reason, events, url")(api.ListWebhooks(ctx))
+		"webhook=name, state, since:time, delivered, dead=deadLetters, reason, events, url")(api.ListWebhooks(ctx))
 }
 
 type webhookDead struct {
@@ -30,7 +30,7 @@ type webhookDead struct {
 
 // Run prints dead letters.
 func (c webhookDead) Run(ctx context.Context, s *session, api developerAPI) error {
-	return showList[client.DeadLetter](s, "id, given up=time, tries, reason, event")(api.ListDeadLetters(ctx, c.Name))
+	return showList[client.DeadLetter](s, "id, given up=time:time, tries, reason, event")(api.ListDeadLetters(ctx, c.Name))
 }
 
 type webhookResend struct {

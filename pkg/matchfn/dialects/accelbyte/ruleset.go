@@ -242,7 +242,7 @@ func role(r *lenient.Reader, n *document.Node) Role {
 func matching(r *lenient.Reader, n *document.Node) *Rule {
 	o := r.Object(n)
 	rule := &Rule{Attribute: o.Name("attribute"), Criteria: o.Word("criteria", "", criteria...), At: n}
-	rule.Reference = positive(r, o.Need("reference"))
+	rule.Reference = notNegative(r, o.Need("reference"))
 	rule.Weight, rule.Max = o.NumberOr(1, "weight"), o.NumberOr(0, "max")
 	rule.Scale = o.NumberOr(rule.Max, "normalizationMax")
 	if rule.Weight < 0 || rule.Scale < 0 || rule.Max < 0 {
@@ -256,8 +256,8 @@ func matching(r *lenient.Reader, n *document.Node) *Rule {
 	return rule
 }
 
-// positive reads a number that is not negative.
-func positive(r *lenient.Reader, n *document.Node) float64 {
+// notNegative reads a number that is not negative.
+func notNegative(r *lenient.Reader, n *document.Node) float64 {
 	v := r.Number(n)
 	if v < 0 {
 		r.Fail(n, "must not be negative")
@@ -271,7 +271,7 @@ func flexing(r *lenient.Reader, n *document.Node, set *RuleSet) {
 	attribute := o.Name("attribute")
 	kind := o.Word("criteria", distance, criteria...)
 	step := Step{After: float64(o.Whole("duration", -1, 0, lenient.MaxSeconds))}
-	step.Reference = positive(r, o.Need("reference"))
+	step.Reference = notNegative(r, o.Need("reference"))
 	o.Done("weight", "normalizationMax", "isForBalancing", "useLatestTicketData", "max")
 	for _, rule := range set.Rules {
 		if rule.Attribute == attribute {

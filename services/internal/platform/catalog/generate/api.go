@@ -10,7 +10,7 @@ import (
 )
 
 // plainCalls are the operations that the client has as they are. The others are written by hand: they wait, follow,
-// upload, or have conditions.
+// upload, have conditions, or queries that are not as in the document.
 func plainCalls() []string {
 	return []string{
 		"deleteTicket", "listRegions", "myParty", "getParty", "disbandParty", "setPartyLeader", "renewPartyCode",
@@ -21,14 +21,13 @@ func plainCalls() []string {
 		"settingsHistory", "listFunctions", "getFunction", "deleteFunction", "getFunctionVersions", "rollbackFunction",
 		"shadowFunction", "canaryFunction", "promoteFunction", "setFunctionReturn", "restartFunctions", "approveBackfill",
 		"backfillV1", "listWebhooks", "listDeadLetters", "deleteDeadLetter", "sendDeadLetter",
-		"listMatches", "listBackfills", "listChanges", "getMatchReport", "leaderboard",
 	}
 }
 
 // query is the name of a call that has a query, and of the query's type.
 type query struct{ method, name string }
 
-// queries are the plain calls that have one.
+// queries are the further operations that the client has as they are.
 func queries() map[string]query {
 	return map[string]query{
 		"listMatches": {"ListMatches", "MatchQuery"}, "listBackfills": {"ListBackfills", "BackfillQuery"},

@@ -24,12 +24,12 @@ func (c *call) argument(name, goType string) string {
 	return name
 }
 
-// methods returns the client's calls for some operations.
+// methods returns the client's calls for some operations, and for those with a query.
 func (t *types) methods(ids []string) string {
 	var b strings.Builder
 	for _, p := range t.Paths {
 		for method, o := range p.Value.Operations() {
-			if slices.Contains(ids, o.ID) {
+			if _, asks := queries()[o.ID]; asks || slices.Contains(ids, o.ID) {
 				b.WriteString(t.method(p.Name, method, p.Value, o))
 			}
 		}
@@ -40,12 +40,15 @@ func (t *types) methods(ids []string) string {
 // method returns the call of an operation, behind the type of its query if that has one.
 func (t *types) method(address, method string, p *document.Path, o *document.Operation) string {
 	c := &call{request: []string{fmt.Sprintf("method: http.Method%s, path: %q", method, document.Address(address))}}
-	t.addParameters(c, append(p.Parameters, o.Parameters...), "path", "segments: []string{", "%[2]s")
-	t.addParameters(c, append(p.Parameters, o.Parameters...), "query", "query: url.Values{", "%q: {%s}")
-	title, queryType := strings.ToUpper(o.ID[:1])+o.ID[1:], ""
+	all := slices.Concat(p.Parameters, o.Parameters)
+	t.addParameters(c, all, "path", "segments: []string{", "%[2]s")
+	t.addParameters(c, all, "query", "query: url.Values{", "%q: {%s}")
+	title, text, queryType := strings.ToUpper(o.ID[:1])+o.ID[1:], o.Description, ""
 	if asked, has := queries()[o.ID]; has {
-		title = asked.method
-		queryType = t.addQuery(c, asked, o.Parameters)
+		title, queryType = asked.method, t.addQuery(c, asked, all)
+		if fmt.Sprint(o.Security) == "[map[developer:[]] map[support:[]]]" {
+			text += " The token must be a developer's; the role Support is enough."
+		}
 	}
 	if body, ok := o.RequestBody.Content["application/json"]; ok {
 		t.addBody(c, body.Schema)
@@ -61,7 +64,7 @@ func (t *types) method(address, method string, p *document.Path, o *document.Ope
 	if result == "error" && method == "Delete" {
 		c.request = append(c.request, "removes: true")
 	}
-	return queryType + "\n" + comment("", title+": "+o.Summary+".\n\n"+o.Description) + fmt.Sprintf(
+	return queryType + "\n" + comment("", title+": "+o.Summary+".\n\n"+text) + fmt.Sprintf(
 		"func (c *Client) %s(ctx context.Context, %s) %s {\n%s\n}\n", title, strings.Join(c.arguments, ", "), result,
 		strings.ReplaceAll(body, "CALL", "plainCall{\n"+strings.Join(c.request, ",\n")+",\n}"))
 }
@@ -79,19 +82,21 @@ func (t *types) addParameters(c *call, all []document.Parameter, in, begin, form
 	}
 }
 
-// addQuery adds the parameters that a request may have as a struct, and returns its type. A number is a length of time.
+// addQuery adds the parameters that a request may have as a struct, and returns its type. Numbers that are no integers
+// are lengths of time. Only the first sentence of a description is for Go too.
 func (t *types) addQuery(c *call, asked query, all []document.Parameter) string {
 	var fields, request strings.Builder
 	for _, p := range all {
-		if p = t.Parameter(p); p.In == "query" {
+		if p = t.Parameter(p); p.In == "query" && !p.Required {
+			text, _, _ := strings.Cut(strings.TrimSuffix(p.Description, "."), ". ")
 			goType := strings.Replace(t.goType(p.Schema), "float64", "time.Duration", 1)
-			fmt.Fprintf(&fields, "%s%s %s\n", comment("\t", p.Description), goName(p.Name), goType)
+			fmt.Fprintf(&fields, "%s%s %s\n", comment("\t", text+"."), goName(p.Name), goType)
 			fmt.Fprintf(&request, "%q: q.%s,\n", p.Name, goName(p.Name))
 		}
 	}
 	c.arguments = append(c.arguments, "q "+asked.name)
 	c.request = append(c.request, "query: parameters(map[string]any{\n"+request.String()+"})")
-	return fmt.Sprintf("\n// %s is what [Client.%s] may be asked for. What is zero is not asked.\n"+
+	return fmt.Sprintf("\n// %s is what [Client.%s] may be asked for. A field that is zero is left out of the request.\n"+
 		"type %[1]s struct {\n%[3]s}\n", asked.name, asked.method, fields.String())
 }
 

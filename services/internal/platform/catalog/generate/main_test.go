@@ -58,6 +58,37 @@ properties: {text: {type: [string, 'null']}, when: {type: string, format: date-t
 	}
 }
 
+// TestCallsWithAQuery: a parameter of the path counts as one of the operation, and one that is required is an argument.
+func TestCallsWithAQuery(t *testing.T) {
+	doc, err := document.Read([]byte(`
+paths:
+  /changes:
+    parameters:
+      - {name: shared, in: query, description: For both. For HTTP., schema: {type: number}}
+    get:
+      operationId: listChanges
+      summary: List
+      security: [developer: [], support: []]
+      parameters:
+        - {name: must, in: query, required: true, description: It must be there., schema: {type: string}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const allowed = "\n//\n// The token must be a developer's; the role Support is enough.\n"
+	text := (&types{Document: doc}).methods(nil)
+	for _, want := range []string{"struct {\n\t// For both.\nShared time.Duration\n}", allowed,
+		"must string, q ChangeQuery)", `query: url.Values{"must": {must}}`, `map[string]any{` + "\n" + `"shared": q.Shared,` + "\n})"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it has no %q:\n%s", want, text)
+		}
+	}
+	all := doc.Paths[0].Value.Get
+	all.Security = append(all.Security, map[string]any{"player": nil})
+	if text := (&types{Document: doc}).methods(nil); strings.Contains(text, "Support") {
+		t.Errorf("others may call it too:\n%s", text)
+	}
+}
+
 func read(t *testing.T, name string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, name))
