@@ -172,7 +172,7 @@ func TestReadEventsEndsWithoutWhatIsGone(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				for range stolen.Messages() { //nolint:revive // until it is closed
+				for range stolen.Messages() { // until it is closed
 				}
 			}
 			return nil
