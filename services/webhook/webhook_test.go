@@ -283,8 +283,8 @@ func TestEveryEventIsDeliveredInOrderOfItsMatch(t *testing.T) {
 	r.mu.Unlock()
 }
 
-// A process that cannot do its work tries again for half the time of a lease, and then leaves the work to others. It may
-// be able to renew the lease meanwhile.
+// A process that cannot do its work tries again for half the time of a lease, and then leaves it to others. In one
+// case it can renew the lease meanwhile.
 func TestAProcessThatFailsLeavesItsLease(t *testing.T) {
 	for key, corrupt := range map[string]func(ctx context.Context, c *redis.Client, key string) error{
 		"settings": func(ctx context.Context, c *redis.Client, key string) error {
