@@ -60,7 +60,7 @@ func (s *service) begin(ctx context.Context, project string, m *pb.Match, f *fle
 	l := &lease{holder: uuid.NewString(), renewed: time.Now()}
 	begun, err := s.begins.do(ctx, project, state.Beginning{Match: m, Lease: state.MatchLease{
 		Holder: l.holder, Hold: s.Settings.Hold, Search: s.Settings.Deadline,
-		Claim: s.Settings.Deadline * 3 / 2, // with time for the rest of the work
+		Claim: s.Settings.Deadline + s.Settings.Deadline/2, // with time for the rest of the work
 	}})
 	if err != nil {
 		return err

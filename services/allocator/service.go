@@ -80,7 +80,7 @@ func New(o Options) app.Part {
 	settings.Complete(&o.Settings.Timing)
 	s := &service{
 		Options: o, metrics: newMetrics(o.Meter), limiter: newLimiter(o.Settings.Parallel, o.Settings.Fleet),
-		// Matches that were refused ask again and again, each for itself: an allocator says it now and then.
+		// How often an allocator says of a target that it has no server: matches that were refused ask again and again.
 		refusals:      ratelimit.NewLocal("refusals", state.Rate{PerSecond: 10, Burst: 1}, time.Now),
 		deallocations: notify.New(),
 	}

@@ -23,23 +23,6 @@ func crowdPools() map[string]*pb.Pool {
 	}
 }
 
-func TestPopulationIsCountedOncePerInterval(t *testing.T) {
-	p, now := segmentation.Divide(crowdPools()), time.Unix(1_700_000_000, 0)
-	if pools := p.Count(now, time.Second); len(pools) != 1 || pools["crowd"] == nil {
-		t.Errorf("first counts %v", pools)
-	}
-	if pools := p.Count(now.Add(999*time.Millisecond), time.Second); pools != nil {
-		t.Errorf("soon afterwards counts %v", pools)
-	}
-	if pools := p.Count(now.Add(time.Second), time.Second); len(pools) != 1 {
-		t.Errorf("a second later counts %v", pools)
-	}
-	none := segmentation.Divide(map[string]*pb.Pool{"all": {}})
-	if none != nil || none.Count(now, time.Second) != nil {
-		t.Error("pools whose segments do not depend on their tickets are counted")
-	}
-}
-
 // When the tickets no longer fit the segments, runs under way go on, no new one starts, and their proposals are settled
 // before the segments change.
 func TestSegmentsChangeBetweenRuns(t *testing.T) {

@@ -33,7 +33,7 @@ func (s *service) matches(c echo.Context) error {
 		return err
 	}
 	ctx, project := c.Request().Context(), c.Param("project")
-	_, leave, err := s.read(ctx, project, readTime)
+	ctx, leave, err := s.read(ctx, project, readTime)
 	if err != nil {
 		return err
 	}
@@ -60,9 +60,7 @@ func (s *service) matches(c echo.Context) error {
 		return err
 	}
 	answer.Next = next
-	if err := wait.For(ctx, s.pace.Reserve(project, "", looked*int(listedCost/time.Microsecond))); err != nil {
-		return err
-	}
+	_ = wait.For(ctx, s.pace.Reserve(project, "", looked*int(listedCost/time.Microsecond)))
 	return c.JSON(http.StatusOK, answer)
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/insight"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -117,4 +118,9 @@ func TestMatchListNamesWhatIsWrong(t *testing.T) {
 	if len(page.Matches) > 0 || page.Next != "" {
 		t.Errorf("%+v", page)
 	}
+}
+
+func TestMatchListEndsInTime(t *testing.T) {
+	w := start(t, func(o *insight.Options) { o.Within = time.Nanosecond })
+	w.read(t, "/matches", http.StatusServiceUnavailable, new(struct{}))
 }

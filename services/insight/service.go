@@ -138,7 +138,7 @@ func (s *service) run(ctx context.Context) error {
 	return nil
 }
 
-// read takes one of the places of requests that read events, within a time. Errors: Limited when there is none.
+// read takes a place among the requests that read events. The context that it returns ends after within.
 func (s *service) read(
 	ctx context.Context, project string, within time.Duration,
 ) (reading context.Context, leave func(), err error) {

@@ -68,7 +68,7 @@ func (s *service) inTurn(
 			After(time.Second)
 	}
 	defer turn.Leave(0)
-	// Each time all processes together look at all keys of a server.
+	// The rate is of all processes: each look reads all keys of a server.
 	if err := s.Store.Allow(ctx, project, "players", state.Rate{PerSecond: 0.5, Burst: 10}); err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ const changes = 16
 // New makes the service.
 func New(o Options) app.Part {
 	s := &service{Options: o,
-		// More often than any server has to report the result of one match.
+		// How often one match's result may be reported to this process: more than any server has to.
 		reports: ratelimit.NewLocal("results", state.Rate{PerSecond: 1, Burst: 60}, o.Now),
 		reads:   ratelimit.NewLocal("matches", o.Reads, o.Now)}
 	return app.Part{Name: "result", Routes: s.routes}

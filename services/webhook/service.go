@@ -176,25 +176,23 @@ func (s *Service) lead(ctx context.Context, project string) {
 		// What was delivered is noted, if the lease has not ended meanwhile.
 		_ = s.note(ctx, project, 0, running)
 	}()
+	renewed := time.Now() // with all that a step does
 	for range wait.Every(ctx, s.Timing.Note) {
-		err := s.step(ctx, project, hold, running)
-		if errors.Is(err, errLost) || err != nil && time.Until(s.leadsUntil(project)) < hold/2 {
+		if began, err := time.Now(), s.step(ctx, project, hold, running); err == nil {
+			renewed = began
+		} else if errors.Is(err, errLost) || time.Since(renewed) > hold/2 {
 			return
 		}
 	}
 }
 
-// leadsUntil is when this process's lease of a project ends, the zero time when it has none.
-func (s *Service) leadsUntil(project string) time.Time {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.leading[project]
-}
-
 // awaitLease waits until the lease of a project lasts, after this process stood still.
 func (s *Service) awaitLease(ctx context.Context, project string) {
 	for range wait.Every(ctx, s.Timing.Note) {
-		if time.Now().Before(s.leadsUntil(project)) {
+		s.mu.Lock()
+		until := s.leading[project]
+		s.mu.Unlock()
+		if time.Now().Before(until) {
 			return
 		}
 	}

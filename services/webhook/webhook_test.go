@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9" //nolint:depguard // it corrupts what the service stored
+
 	pb "matchmaker.dev/proto/matchmaker/v1"
 
 	"matchmaker.dev/pkg/client"
@@ -279,6 +281,39 @@ func TestEveryEventIsDeliveredInOrderOfItsMatch(t *testing.T) {
 		t.Errorf("after the note, %d events were sent again", len(r.got)-3)
 	}
 	r.mu.Unlock()
+}
+
+// A process that cannot do its work tries again for half the time of a lease, and then leaves it to others. In one
+// case it can renew the lease meanwhile.
+func TestAProcessThatFailsLeavesItsLease(t *testing.T) {
+	for key, corrupt := range map[string]func(ctx context.Context, c *redis.Client, key string) error{
+		"settings": func(ctx context.Context, c *redis.Client, key string) error {
+			return c.HSet(ctx, key, "b", "x").Err()
+		},
+		"webhooks": func(ctx context.Context, c *redis.Client, key string) error {
+			return c.Set(ctx, key, "x", 0).Err()
+		},
+	} {
+		t.Run(key, func(t *testing.T) {
+			w := newWorld(t)
+			w.put(w.hook("backend", "https://example.com", "*"))
+			options, err := redis.ParseURL(w.url)
+			must(t, err)
+			c := redis.NewClient(options)
+			defer c.Close()
+			must(t, corrupt(t.Context(), c, "mm:{demo}:"+key))
+			s, err := New(Options{Store: w.store, Bus: w.bus, Log: slog.New(slog.DiscardHandler), Name: "one", Keys: w.ring,
+				Timing: Timing{Note: 10 * time.Millisecond}})
+			must(t, err)
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			began := time.Now()
+			s.lead(ctx, project)
+			if took := time.Since(began); took < 50*time.Millisecond || ctx.Err() != nil {
+				t.Errorf("it gave up after %v", took)
+			}
+		})
+	}
 }
 
 // One endpoint never answers, with more events than a window has. The other one gets all.

@@ -185,10 +185,27 @@ func TestSlowServer(t *testing.T) {
 	f := open(t, Settings{Command: `trap "while [ ! -e ` + told + ` ]; do sleep 0.05; done; exit" TERM
 		sleep 1000 & wait; sleep 1000 & wait`})
 	ctx, cancel := context.WithCancel(t.Context())
+	start, answer := make(chan struct{}), make(chan error, 1)
+	f.options.API = func() string {
+		select {
+		case <-start:
+		case <-t.Context().Done():
+		}
+		return ""
+	}
+	go func() {
+		_, err := f.Allocate(ctx, request("m"))
+		answer <- err
+	}()
+	waittest.Until(t, "the question for a server", func() bool { return f.serverOf(ref("m")) != nil })
+	if s := poll(t, f, "m"); s.Status != provider.Pending {
+		t.Errorf("a match whose server starts is %v", s.Status)
+	}
 	cancel()
-	if _, err := f.Allocate(ctx, request("m")); err == nil || provider.Final(err) {
+	if err := <-answer; err == nil || provider.Final(err) {
 		t.Errorf("Allocate: %v, want an error that is not final", err)
 	}
+	close(start)
 	allocate(t, f, "m")
 	began := time.Now()
 	if err := f.Release(ctx, ref("m")); err == nil || provider.Final(err) {

@@ -223,7 +223,7 @@ func (c *Client) connect(files files) (*http.Client, error) {
 		return nil, err
 	}
 	config.Time, config.ServerName = c.options.Now, c.options.ServerName
-	connecting := c.options.Timeout / 2 // the rest is for the answer
+	connecting := max(5*time.Second, c.options.Timeout/2) // dial and handshake each; a call ends with its own context
 	return &http.Client{
 		Transport: &http.Transport{
 			Proxy:               c.options.Proxy,

@@ -101,7 +101,7 @@ func (c *devCmd) Run(ctx context.Context, s streams) (err error) {
 	if len(c.settings.Webhooks.Networks) == 0 {
 		c.settings.Webhooks.Networks = []string{"127.0.0.0/8", "::1/128"}
 	}
-	c.settings.State.Server = state.Server{URL: redis.URL() + "?read_timeout=1m"} // the machine may have slept
+	c.settings.State.Server = state.Server{URL: redis.URL()}
 	c.settings.Bus.Server = bus.Server{URL: nats.URL(), Replicas: 1}
 	pages, listens, err := c.localConsole(tokens, log)
 	if err != nil {

@@ -5,8 +5,12 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
@@ -140,6 +144,82 @@ func TestReadEventsSaysWhatIsLost(t *testing.T) {
 	})
 	if err != nil || !slices.Equal(r.positions, []uint64{3, 4}) || !slices.Equal(r.lost, []uint64{3}) {
 		t.Errorf("got %+v, %v", r, err)
+	}
+}
+
+// Messages that are there when reading begins may be gone before they are asked for. That costs one wait, and messages
+// that are there no question.
+func TestReadEventsEndsWithoutWhatIsGone(t *testing.T) {
+	all := []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12} // the first eight are asked for at once
+	for name, c := range map[string]struct {
+		behindEight func(stream jetstream.Stream) error
+		want        []uint64
+		lost        bool
+		questions   int
+	}{
+		"nothing is gone": {func(jetstream.Stream) error { return nil }, all, false, 0},
+		"all is removed":  {func(s jetstream.Stream) error { return s.Purge(t.Context()) }, all[:8], false, 1},
+		"some is removed": {func(s jetstream.Stream) error {
+			return s.Purge(t.Context(), jetstream.WithPurgeSequence(11))
+		}, slices.Concat(all[:8], all[10:]), false, 1},
+		"all is lost": {func(s jetstream.Stream) error {
+			for name := range s.ConsumerNames(t.Context()).Name() {
+				consumer, err := s.Consumer(t.Context(), name)
+				if err != nil {
+					return err
+				}
+				stolen, err := consumer.Fetch(4)
+				if err != nil {
+					return err
+				}
+				for range stolen.Messages() { // until it is closed
+				}
+			}
+			return nil
+		}, all[:8], true, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url := server(t)
+			b := connect(t, url)
+			told(t, b, "demo", all...)
+			conn, err := nats.Connect(url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			var questions atomic.Int64
+			if _, err := conn.Subscribe("$JS.API.CONSUMER.INFO.MM_EVENTS.*", func(*nats.Msg) { questions.Add(1) }); err != nil {
+				t.Fatal(err)
+			}
+			js, err := jetstream.New(conn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			stream, err := js.Stream(t.Context(), "MM_EVENTS")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var r read
+			_, err = b.ReadEvents(t.Context(), "demo", bus.EventStart{}, false, func(m bus.EventMessage) bool {
+				if r.take(m); len(r.positions) == 8 {
+					if err := c.behindEight(stream); err != nil {
+						t.Error(err)
+					}
+				}
+				return true
+			})
+			if !slices.Equal(r.positions, c.want) || (problem.KindOf(err) == problem.Unavailable) != c.lost ||
+				(err != nil) != c.lost {
+				t.Errorf("got %v, %v", r.positions, err)
+			}
+			if err := conn.Flush(); err != nil {
+				t.Fatal(err)
+			}
+			if n := questions.Load(); n != int64(c.questions) {
+				t.Errorf("%d questions", n)
+			}
+		})
 	}
 }
 

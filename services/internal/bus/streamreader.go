@@ -36,7 +36,7 @@ func (r *streamReader) read(
 	for pending := consumer.CachedInfo().NumPending; r.wait > 0 || pending > 0; {
 		most, wait := r.batch, r.wait
 		if wait == 0 { // they are there; FetchNoWait would lose what comes a second late
-			most, wait = int(min(uint64(most), pending)), 9*time.Second
+			most, wait = int(min(uint64(most), pending)), 4*time.Second
 		}
 		batch, err := consumer.Fetch(most, jetstream.FetchMaxWait(wait))
 		if err != nil {
@@ -46,10 +46,15 @@ func (r *streamReader) read(
 		if err != nil || !more {
 			return false, err
 		}
-		if got == 0 && r.wait == 0 {
-			break // they were removed meanwhile, by age or size
+		if pending -= min(got, pending); r.wait > 0 || got == uint64(most) {
+			continue
 		}
-		pending -= min(got, pending)
+		// Messages were removed meanwhile, by age or size, or are lost.
+		if info, err := consumer.Info(ctx); err != nil {
+			return false, unavailable(err)
+		} else if pending = info.NumPending; pending == 0 && info.Delivered.Consumer != r.count {
+			return false, problem.New(problem.Unavailable, "%s", problem.Word(r.lost))
+		}
 	}
 	return true, nil
 }

@@ -68,12 +68,25 @@ func testFault(
 	f.looksForSecrets(t)
 }
 
-// limit gives calls an end, which is when one hangs.
+// limit returns a context that ends when a call hangs.
 func (f *faulty) limit() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(f.t.Context())
 	f.Server.OnHang(cancel)
-	return ctx, cancel
+	return expiring{ctx}, cancel
 }
+
+// expiring is a context that ends as at a deadline.
+type expiring struct{ context.Context }
+
+func (e expiring) Err() error {
+	if e.Context.Err() == nil {
+		return nil
+	}
+	return context.DeadlineExceeded
+}
+
+// Value hides the context within, which would cancel those that are made of this one.
+func (expiring) Value(any) any { return nil }
 
 // faulty is a fixture that keeps the errors it saw.
 type faulty struct {

@@ -115,7 +115,7 @@ func (s *Server) OnHang(hangs func()) {
 	s.hangs = hangs
 }
 
-// hang answers a call never.
+// hang never answers a call.
 func (s *Server) hang(r *http.Request) {
 	s.mu.Lock()
 	hangs := s.hangs

@@ -79,7 +79,7 @@ func New(log *slog.Logger, o Options) *echo.Echo {
 
 // Steps are the middleware before a route's handler, without what is nil.
 func Steps(steps ...echo.MiddlewareFunc) []echo.MiddlewareFunc {
-	return slices.DeleteFunc(steps, func(step echo.MiddlewareFunc) bool { return step == nil })
+	return slices.Clip(slices.DeleteFunc(steps, func(step echo.MiddlewareFunc) bool { return step == nil }))
 }
 
 // addHead gives each GET route one for HEAD, with the same handler. It is answered with the same status and headers;

@@ -90,7 +90,7 @@ func (d *Division) Update(counts Population) {
 	d.latest, d.Outgrown = counts, !Fits(d.pools, d.Made, counts)
 }
 
-// Expand is the function of that name, for the last count.
+// Expand divides pools, which are the division's, by the last count. A nil Division divides by none.
 func (d *Division) Expand(pools map[string]*pb.Pool) ([]map[string]*pb.Pool, error) {
 	if d == nil {
 		return Expand(pools, nil)

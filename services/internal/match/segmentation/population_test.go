@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"testing"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
@@ -101,6 +102,31 @@ func TestFits(t *testing.T) {
 	fixed := poolOf(segmented(0, 1, normal, bucketCount, 2, 1))
 	if !segmentation.Fits(fixed, nil, segmentation.Population{"all": 1e6}) {
 		t.Error("segments that do not depend on tickets do not fit them")
+	}
+}
+
+func TestPopulationIsCountedOncePerInterval(t *testing.T) {
+	d := segmentation.Divide(map[string]*pb.Pool{"all": {}, "crowd": {Filters: []*pb.Filter{inTickets(0, 100, 10)}}})
+	now := time.Unix(1_700_000_000, 0)
+	if pools := d.Count(now, time.Second); len(pools) != 1 || pools["crowd"] == nil {
+		t.Errorf("first counts %v", pools)
+	}
+	if pools := d.Count(now.Add(999*time.Millisecond), time.Second); pools != nil {
+		t.Errorf("soon afterwards counts %v", pools)
+	}
+	if pools := d.Count(now.Add(time.Second), time.Second); len(pools) != 1 {
+		t.Errorf("a second later counts %v", pools)
+	}
+}
+
+func TestNilDivisionDividesByNoPopulation(t *testing.T) {
+	pools := map[string]*pb.Pool{"all": {Filters: []*pb.Filter{segmented(0, 1, uniform, bucketCount, 3, 1)}}}
+	none := segmentation.Divide(pools)
+	if none != nil || none.Count(time.Unix(1_700_000_000, 0), time.Second) != nil {
+		t.Error("pools whose segments do not depend on their tickets are counted")
+	}
+	if runs, err := none.Expand(pools); err != nil || len(runs) != 3 {
+		t.Errorf("%d segments, want 3: %v", len(runs), err)
 	}
 }
 

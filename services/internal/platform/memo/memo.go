@@ -4,6 +4,7 @@ package memo
 import (
 	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,15 +18,17 @@ type Memo[K comparable, V any] struct {
 }
 
 type entry[V any] struct {
-	mu    sync.Mutex
-	until time.Time
-	value V
+	callers atomic.Int64 // that have it: those that come have the Memo's mu
+	mu      sync.Mutex
+	until   time.Time
+	value   V
 }
 
-// Get returns what is kept of a key, or reads it. read says until when it is kept, unless it fails. Meanwhile other
-// callers wait for the same key.
+// Get returns what is kept of a key, or reads it. read returns the value and until when to keep it. A failure is not
+// kept. Callers wait for a read even when their own contexts end.
 func (m *Memo[K, V]) Get(key K, now func() time.Time, read func() (V, time.Time, error)) (V, error) {
 	one := m.of(key, now())
+	defer one.callers.Add(-1)
 	one.mu.Lock()
 	defer one.mu.Unlock()
 	if now().Before(one.until) {
@@ -42,19 +45,15 @@ func (m *Memo[K, V]) Get(key K, now func() time.Time, read func() (V, time.Time,
 func (m *Memo[K, V]) of(key K, now time.Time) *entry[V] {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if one := m.all[key]; one != nil {
-		return one
-	}
-	maps.DeleteFunc(m.all, func(_ K, old *entry[V]) bool {
-		if !old.mu.TryLock() { // it is being read
-			return false
+	one := m.all[key]
+	if one == nil {
+		maps.DeleteFunc(m.all, func(_ K, old *entry[V]) bool { return old.callers.Load() == 0 && !now.Before(old.until) })
+		if m.all == nil || len(m.all) >= most {
+			m.all = map[K]*entry[V]{}
 		}
-		defer old.mu.Unlock()
-		return !now.Before(old.until)
-	})
-	if m.all == nil || len(m.all) >= most {
-		m.all = map[K]*entry[V]{}
+		one = new(entry[V])
+		m.all[key] = one
 	}
-	m.all[key] = new(entry[V])
-	return m.all[key]
+	one.callers.Add(1)
+	return one
 }

@@ -67,10 +67,30 @@ func TestKeysAreBounded(t *testing.T) {
 			t.Fatalf("%d keys", len(m.all))
 		}
 	}
-	for i := range 2 * most { // those that are over go first
-		_, _ = m.Get(-i, time.Now, func() (int, time.Time, error) { return i, time.Time{}, nil })
+}
+
+func TestWhatIsOverGoesFirst(t *testing.T) {
+	var m Memo[int, int]
+	reads, now := 0, time.Unix(1000, 0)
+	get := func(key int, lasts time.Duration) {
+		_, _ = m.Get(key, func() time.Time { return now }, func() (int, time.Time, error) {
+			reads++
+			return 0, now.Add(lasts), nil
+		})
 	}
-	if n := len(m.all); n > most {
-		t.Errorf("%d keys", n)
+	get(0, time.Hour)
+	for i := range most - 1 {
+		get(1+i, time.Second)
+	}
+	now = now.Add(time.Second)
+	one := m.of(1, now) // its caller has not begun to read it
+	get(most, time.Hour)
+	get(most+1, time.Hour)
+	get(0, time.Hour)
+	if reads != most+2 || len(m.all) != 4 {
+		t.Errorf("what lasts was read again: %d reads, %d keys", reads, len(m.all))
+	}
+	if m.of(1, now) != one {
+		t.Error("two callers may read one key at a time")
 	}
 }
