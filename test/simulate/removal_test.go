@@ -11,7 +11,6 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/state"
 	"matchmaker.dev/services/test/chaos/lane"
-	"matchmaker.dev/services/test/workload"
 )
 
 // doomed is the project that is deleted while the world lives.
@@ -37,16 +36,7 @@ func (w *world) foredoom(ctx context.Context, random *rand.Rand) (err error) {
 func (w *world) doom(ctx, faults context.Context) {
 	s, config := w.doomed, string(lane.Free)
 	tickets := s.Tickets()
-	ask := func(do func(context.Context) error) {
-		for {
-			one, cancel := context.WithTimeout(as(ctx, doomed), 10*time.Second)
-			err := do(one)
-			cancel()
-			if err == nil || !pause(ctx, workload.RetryAfter(s.Random)) {
-				return
-			}
-		}
-	}
+	ask := func(do func(context.Context) error) { _ = ask(as(ctx, doomed), s.Random, do) } // until the world ends
 	var ids []string
 	for n := range 7 {
 		ask(func(ctx context.Context) error {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"time"
@@ -114,20 +115,15 @@ func (s *studio) step(ctx context.Context, config string, renewed bool) (err err
 // restore uploads the functions that are lost: a replica that took over may lack an upload that was answered.
 func (s *studio) restore(ctx context.Context) error {
 	for _, config := range s.Good {
-		missing := func() (bool, error) {
-			one, cancel := context.WithTimeout(as(ctx, "studio"), 10*time.Second)
-			defer cancel()
-			_, err := s.registry.GetFunction(one, lane.FunctionOf(config))
-			if client.Status(err) == http.StatusNotFound {
-				return true, nil
+		missing := false
+		err := ask(as(ctx, "studio"), s.Random, func(ctx context.Context) error {
+			_, err := s.registry.GetFunction(ctx, lane.FunctionOf(config))
+			if missing = client.Status(err) == http.StatusNotFound; missing {
+				return nil
 			}
-			return false, err
-		}
-		is, err := missing()
-		for err != nil && pause(ctx, workload.RetryAfter(s.Random)) {
-			is, err = missing()
-		}
-		if is {
+			return err
+		})
+		if missing {
 			err = s.upload(ctx, config)
 		}
 		if err != nil {
@@ -158,15 +154,24 @@ func (s *studio) settle(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(as(ctx, "studio"), restTime)
 	defer cancel()
+	err := ask(ctx, s.Random, func(ctx context.Context) error {
+		_, err := s.Configs().PutSettings(ctx, settings, "")
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("putting settings: %w", err)
+	}
+	return nil
+}
+
+// ask repeats a request until it succeeds, or ctx ends.
+func ask(ctx context.Context, random *rand.Rand, do func(context.Context) error) error {
 	for {
 		one, cancel := context.WithTimeout(ctx, 10*time.Second)
-		_, err := s.Configs().PutSettings(one, settings, "")
+		err := do(one)
 		cancel()
-		if err == nil {
-			return nil
-		}
-		if !pause(ctx, workload.RetryAfter(s.Random)) {
-			return fmt.Errorf("putting settings: %w", err)
+		if err == nil || !pause(ctx, workload.RetryAfter(random)) {
+			return err
 		}
 	}
 }
