@@ -879,7 +879,7 @@ func (w *walk) otherProject() func() error {
 }
 
 func (w *walk) expire() error {
-	_, err := w.store.Expire(w.ctx, walkProject, 4*time.Minute, walkReadable, 16)
+	_, err := w.store.Expire(w.ctx, walkProject, time.Minute, walkReadable, 16)
 	_, failure := w.store.EndUnserved(w.ctx, walkProject, 0, 64, 20*time.Second, walkReadable)
 	_, _, swept := w.store.SweepResults(w.ctx, walkProject, 64)
 	return cmp.Or(err, failure, swept, w.store.ForgetUnserved(w.ctx, walkProject, 5*time.Minute))

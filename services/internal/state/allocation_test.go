@@ -286,6 +286,32 @@ func TestServerOfALostHolderIsDeallocatedTwice(t *testing.T) {
 	})
 }
 
+// A claim may arrive a second time, or late, when its match has ended. Then its tickets wait for other matches, and the
+// server of the match is still deallocated.
+// Promise 7.
+func TestEndedMatchIsNotClaimed(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		revision, terms := setUp(t, s)
+		create(t, s, "a", "b")
+		allocated, lost := claim(revision, "allocated", "a"), claim(revision, "lost", "b")
+		mustClaim(t, s, terms, allocated)
+		must(t, third(take(t.Context(), s, allocated.Match, epoch0, at(10))))
+		must(t, second(s.ReleaseMatch(t.Context(), project, allocated.Match, "one", true, "allocation")))
+		// Redis lost the claim of the other match.
+		must(t, third(s.Assign(t.Context(), project, lost.Match, state.Outcome{Holder: "one", Connection: "x:1"},
+			map[string]*pb.Assignment{"b": {}})))
+		for _, c := range []*state.Claim{allocated, lost} {
+			must(t, second(s.Claim(t.Context(), project, terms, []*state.Claim{c})))
+			if want := c.Tickets[0]; c.Refusal != want {
+				t.Errorf("the claim of %s is refused with %q, want %q", c.Match.GetId(), c.Refusal, want)
+			}
+		}
+		isWaiting(t, s, "a", "b")
+		wantDeallocations(t, s, at(10), "allocated", "lost")
+	})
+}
+
 // Keys may be revoked for good: a deallocation that never succeeds ends.
 func TestDeallocationIsGivenUp(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {

@@ -50,7 +50,7 @@ type Claim struct {
 	// results would be too many or too large, "hosting" when it has no servers for more matches, "target" when hosting has
 	// given no server yet for the proposal's target, and others like it have to wait, "backfill" when its backfill ticket
 	// was changed or deleted, "players" when one of them is in two of its tickets or in the game, else the id of a ticket
-	// that no longer waits.
+	// that no longer waits, or whose match is known already.
 	Refusal string
 }
 

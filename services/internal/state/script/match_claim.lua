@@ -20,7 +20,7 @@
 --         many are claimed, or go to the game, or there are too many backfill tickets, or they or the outcomes are too
 --         large), 'players' (one of them is in two of its tickets, or in the game), 'backfill' (it changed, or
 --         functions are not shown it), 'hosting' (it has no servers for more matches), 'target' (nor for targets of
---         which it never had one) or the id of a ticket that does not wait
+--         which it never had one) or the id of a ticket that does not wait, or whose match is known
 -- Error: STALE when the lease has another epoch
 -- mistake epoch: epoch = redis.call('HGET', lease, 'epoch')
 if redis.call('HGET', lease, 'epoch') ~= epoch then
@@ -52,6 +52,9 @@ for i = 1, tonumber(match_count) do
     refusal = 'config'
   elseif takes_room and room <= 0 or size > 0 and not has_space(added + size, bytes_limit) then
     refusal = 'full'
+  elseif body ~= '' and redis.call('EXISTS', KEYS[k]) == 1 then
+    -- This claim comes late. Its match ended, and may have a server that is to be deallocated.
+    refusal = string.match(tickets, '[^ ]+')
   elseif compare == '1' and has_player_twice(k + 2, k + 1 + count) then
     refusal = 'players'
   end

@@ -20,11 +20,6 @@ local function refuse_game(game, from, to, tickets, batch, now, changes)
   end
 end
 
--- ticket_key returns the key of the j-th ticket of a match.
-local function ticket_key(match, j)
-  return KEYS[match.key + 1 + j]
-end
-
 -- take_tickets takes the tickets of matches out of waiting, and refuses matches of which one does not wait. Usually all
 -- of them wait.
 local function take_tickets(matches, all, result)
@@ -34,7 +29,7 @@ local function take_tickets(matches, all, result)
   local claimed, back = {}, {}
   for _, match in ipairs(matches) do
     for j, id in ipairs(match.ids) do
-      if claimed[id] or redis.call('HGET', ticket_key(match, j), STATE) ~= WAITING then
+      if claimed[id] or redis.call('HGET', KEYS[match.key + 1 + j], STATE) ~= WAITING then
         result[match.number + 1] = id
         break
       end
@@ -49,7 +44,7 @@ local function take_tickets(matches, all, result)
   for _, match in ipairs(matches) do
     for j, id in ipairs(match.ids) do
       if not claimed[id] then
-        local state, created = unpack(redis.call('HMGET', ticket_key(match, j), STATE, CREATED))
+        local state, created = unpack(redis.call('HMGET', KEYS[match.key + 1 + j], STATE, CREATED))
         if state == WAITING then
           add(back, created, id)
         end
@@ -71,7 +66,7 @@ end
 -- reserve claims the tickets of a match.
 local function reserve(match)
   for j = 1, #match.ids do
-    redis.call('HSET', ticket_key(match, j), STATE, CLAIMED, RESERVED_BY, match.id)
+    redis.call('HSET', KEYS[match.key + 1 + j], STATE, CLAIMED, RESERVED_BY, match.id)
   end
   redis.call('HSET', KEYS[match.key], BODY, match.body, STATE, CLAIMED, COUNTED, match.counted)
 end
@@ -80,7 +75,7 @@ end
 local function assign_now(match, now)
   for j = 1, #match.ids do
     local assignment = ARGV[match.before_assignments + math.min(j, match.assignments)]
-    redis.call('HSET', ticket_key(match, j), STATE, RESOLVED, ASSIGNMENT, assignment)
+    redis.call('HSET', KEYS[match.key + 1 + j], STATE, RESOLVED, ASSIGNMENT, assignment)
   end
   if match.awaits ~= '' then
     await_result(KEYS[match.key + 2 + #match.ids], match.awaits, match.key + 1, match.ids, {}, now)
