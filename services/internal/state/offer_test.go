@@ -59,6 +59,7 @@ func TestPlayersAreAskedBeforeTheyAreProposedToAGame(t *testing.T) {
 				fill(revision, &pb.Backfill{Id: "g", Generation: generation}, game("g", 2), "late"),
 				invite(revision, &pb.Backfill{Id: "g", Generation: generation}, nil, "late"),
 			} {
+				c.Match.Id = "other"
 				if mustClaim(t, s, terms, c); c.Refusal != "backfill" {
 					t.Fatalf("others are sent to the game meanwhile: %q", c.Refusal)
 				}
