@@ -19,7 +19,7 @@ type reportCommand struct {
 	SinceChange string        `placeholder:"CONFIG" completion-predictor:"config" help:"Only the matches of this config since its last change, beside the same time before it."`
 	Earlier     time.Duration `placeholder:"DURATION" help:"Beside it the same time so much earlier, such as 1h or 12h." bounds:"0.."`
 	Config      string        `completion-predictor:"config" help:"Only matches of this config."`
-	By          []string      `default:"queue,party,region" completion-predictor:"dimension" help:"A table for each of these: config, revision, function, upload, queue, decile, slot (of five minutes, an hour or a day)."`
+	By          []string      `default:"queue,party,region" completion-predictor:"dimension" help:"A table for each of these: config, revision, function, upload, queue, region, party, decile, slot (of five minutes, an hour or a day)."`
 }
 
 // mostReported is for how long reports are kept.
