@@ -39,10 +39,10 @@ type TicketEvent struct {
 	Acceptance *Acceptance `json:"acceptance,omitempty"`
 	// Assignment is told by EventAssigned.
 	Assignment *Assignment `json:"assignment,omitempty"`
-	// Reason of EventEnded: deleted, abandoned (it waited for too long), unserved (no config serves any of its queues
-	// any more), unheard (no request asked for it any more), declined (one of its players declined a match), silent
-	// (one did not answer whether it accepts a match), expired (its result was kept for its time), or
-	// [EndGone].
+	// Reason of EventEnded: deleted, replaced (by a newer ticket of a player), abandoned (it waited for too long),
+	// unserved (no config serves any of its queues any more), unheard (no request asked for it any more), declined (one
+	// of its players declined a match), silent (one did not answer whether it accepts a match), expired (its result was
+	// kept for its time), or [EndGone].
 	Reason string `json:"reason,omitempty"`
 }
 

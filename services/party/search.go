@@ -72,7 +72,7 @@ func (s *service) start(c echo.Context, player string) error {
 		s.Bus.PokeTickets(ctx, project, position)
 		s.Bus.NotifyParty(ctx, project, &pb.PartyChanged{Party: id})
 		if len(ended) > 0 {
-			s.Bus.NotifyEnded(ctx, project, ended, "deleted") // requests that wait for them learn that they are gone
+			s.Bus.NotifyEnded(ctx, project, ended, "replaced") // requests that wait for them learn that they are gone
 		}
 		return s.respond(c, http.StatusOK, next, player)
 	}

@@ -147,8 +147,8 @@ func (w *waiter) knowsEnd() bool {
 func (w *waiter) reason(asked bool) string {
 	e, said := w.end.Load(), w.notified.Load()
 	switch {
-	case e.GetKind() == pb.Event_KIND_EXPIRED && e.GetReason() != "read":
-		return e.GetReason() // abandoned, unserved, declined or silent
+	case e.GetKind() == pb.Event_KIND_EXPIRED && e.GetReason() != "read", e.GetReason() == "replaced":
+		return e.GetReason() // abandoned, unserved, declined, silent or replaced
 	case e.GetKind() == pb.Event_KIND_EXPIRED:
 		return "expired"
 	case e == nil && w.knowsEnd():

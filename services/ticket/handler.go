@@ -93,7 +93,7 @@ func (s *service) store(c echo.Context, in creation, asked state.Creation) (crea
 		s.players.count(ctx, project, body)
 	}
 	if len(created.Ended) > 0 {
-		s.Bus.NotifyEnded(ctx, project, created.Ended, "deleted")
+		s.Bus.NotifyEnded(ctx, project, created.Ended, "replaced")
 	}
 	return created, err
 }

@@ -72,10 +72,13 @@ func TestLimitOfAPlayersTickets(t *testing.T) {
 		}
 		held <- status
 	}()
+	f := r.open(t, 0, first.ID)
+	f.expect("waiting", first.ID)
 	third := r.ask(t, http.MethodPost, r.urls[1], "{}")
 	if third.status != 201 {
 		t.Fatalf("%+v", third)
 	}
+	f.expect("ended", `{"id":"`+first.ID+`","reason":"replaced"}`)
 	if got := <-held; got != http.StatusNotFound {
 		t.Errorf("a GET of the replaced ticket: %d", got)
 	}

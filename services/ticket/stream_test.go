@@ -183,7 +183,7 @@ func TestStreamSaysWhyATicketEnded(t *testing.T) {
 	f.ends()
 	// The wake-up says why a ticket ended that was asked. Without a reason, an event comes later.
 	for said, reason := range map[string]string{"silent": "silent", "declined": "declined", "deleted": "deleted",
-		"": "silent"} {
+		"replaced": "replaced", "": "silent"} {
 		id := r.create(t)
 		f := r.open(t, 1, id)
 		f.expect("waiting", id)
@@ -198,14 +198,21 @@ func TestStreamSaysWhyATicketEnded(t *testing.T) {
 		f.expect("ended", `"reason":"`+reason+`"`)
 		f.ends()
 	}
-	for reason, want := range map[string]string{"abandoned": "abandoned", "read": "expired"} {
+	expired, cancelled := pb.Event_KIND_EXPIRED, pb.Event_KIND_CANCELLED
+	for _, c := range []struct {
+		kind         pb.Event_Kind
+		reason, want string
+	}{
+		{expired, "abandoned", "abandoned"}, {expired, "read", "expired"},
+		{cancelled, "replaced", "replaced"}, {cancelled, "", "deleted"},
+	} {
 		id := r.create(t)
 		f := r.open(t, 1, id)
 		f.expect("waiting", id)
 		_, err := r.store.DeleteTicket(t.Context(), "demo", id, "")
 		must(t, err)
-		r.happens(t, &pb.Event{Kind: pb.Event_KIND_EXPIRED, Reason: reason, Tickets: []string{id}})
-		f.expect("ended", `"reason":"`+want+`"`)
+		r.happens(t, &pb.Event{Kind: c.kind, Reason: c.reason, Tickets: []string{id}})
+		f.expect("ended", `"reason":"`+c.want+`"`)
 		f.ends()
 	}
 }

@@ -869,9 +869,9 @@ export const followParty = (partyId: string, o: {
  * - `waiting` and `matched`: `id`, `created`, and `queues` and `unservedQueues` as in `Ticket`. The ticket waits, or is
  * in a match whose server is asked for or must approve. `waiting` has `estimate` where that is known. - `acceptance`:
  * the same and `acceptance`, as in `Ticket`. The match asks its players whether they accept it. - `assigned`: `id` and
- * `assignment`. - `ended`: `id` and `reason`: `deleted`, `abandoned`, `unserved`, `unheard`, `declined`, `silent`,
- * `expired` or `gone`. - `reconnect`: `reason`, `shutdown` or `token`. Come back after the time in `retry`, with a
- * token that is good.
+ * `assignment`. - `ended`: `id` and `reason`: `deleted`, `replaced`, `abandoned`, `unserved`, `unheard`, `declined`,
+ * `silent`, `expired` or `gone`. - `reconnect`: `reason`, `shutdown` or `token`. Come back after the time in `retry`,
+ * with a token that is good.
  *
  * An event says how the ticket is then; of changes in quick succession some are not told. Comments come while nothing
  * happens. A caller that may read a ticket may follow it.
