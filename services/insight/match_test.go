@@ -181,7 +181,8 @@ func TestMatchesThatAreNotFound(t *testing.T) {
 	id := state.NewID(now)
 	w.publish(t, "other", &pb.Event{Kind: pb.Event_KIND_CLAIMED, Time: now.UnixMilli(), Match: id, Tickets: []string{"a"}})
 	w.publish(t, "demo", &pb.Event{Kind: pb.Event_KIND_CLAIMED, Time: now.UnixMilli(), Match: state.NewID(now)})
-	for _, unknown := range []string{id, "x", "%7B%00", "00000000-0000-4000-8000-000000000000"} {
+	for _, unknown := range []string{id, "x", "%7B%00", "00000000-0000-4000-8000-000000000000",
+		"ffffffff-ffff-7fff-8fff-ffffffffffff"} { // of a time that no NATS takes
 		var problem struct{ Detail string }
 		w.read(t, "/matches/"+unknown, http.StatusNotFound, &problem)
 		if !strings.Contains(problem.Detail, "was not found") {

@@ -302,15 +302,13 @@ func NewID(now time.Time) string {
 	return id.String()
 }
 
-// CreationTime reads a ticket's creation time from its id, a UUID of version 7. It is false for another id.
+// CreationTime reads a ticket's creation time from its id, a UUID of version 7. It is false for another id, and for one
+// that is invented: of a time after 2248. NATS takes no times after 2262.
 func CreationTime(ticket string) (time.Time, bool) {
 	id, err := uuid.Parse(ticket)
-	if err != nil || id.Version() != 7 {
+	ms := int64(binary.BigEndian.Uint64(id[:8]) >> 16)
+	if err != nil || id.Version() != 7 || ms >= 1<<43 {
 		return time.Time{}, false
-	}
-	var ms int64
-	for _, b := range id[:6] {
-		ms = ms<<8 | int64(b)
 	}
 	return time.UnixMilli(ms), true
 }
