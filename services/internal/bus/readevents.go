@@ -64,9 +64,9 @@ func (b *Bus) ReadEvents(ctx context.Context, project string, from EventStart, f
 		if from.Again {
 			config.OptStartSeq = from.After
 		}
-		// The oldest messages go first, so none behind one that is there is missing.
+		// The oldest messages go first, so none behind one that is there is missing, and none behind the last of all.
 		if _, err := stream.GetMsg(ctx, from.After); errors.Is(err, jetstream.ErrMsgNotFound) {
-			lost = true
+			lost = from.After < end
 		} else if err != nil {
 			return end, unavailable(err)
 		}

@@ -147,6 +147,38 @@ func TestReadEventsSaysWhatIsLost(t *testing.T) {
 	}
 }
 
+// Behind the last message of all none is lost when it is removed: nothing happened for long.
+func TestReadEventsAfterALongSilence(t *testing.T) {
+	url := server(t)
+	b := connect(t, url)
+	told(t, b, "demo", 1)
+	conn, err := nats.Connect(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	begins, err := conn.SubscribeSync("$JS.API.CONSUMER.CREATE.MM_EVENTS.>")
+	if err := errors.Join(err, conn.Flush(), b.PurgeProject(t.Context(), "demo")); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	messages := make(chan bus.EventMessage, 1)
+	go func() {
+		_, _ = b.ReadEvents(ctx, "demo", bus.EventStart{After: 1, Again: true}, true, func(m bus.EventMessage) bool {
+			messages <- m
+			return false
+		})
+	}()
+	if _, err := begins.NextMsgWithContext(ctx); err != nil {
+		t.Fatal(err)
+	}
+	told(t, b, "demo", 2)
+	if m := next(t, messages); m.Lost || m.Sequence != 2 {
+		t.Errorf("got %+v", m)
+	}
+}
+
 // Messages that are there when reading begins may be gone before they are asked for. That costs one wait, and messages
 // that are there no question.
 func TestReadEventsEndsWithoutWhatIsGone(t *testing.T) {
