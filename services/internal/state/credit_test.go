@@ -405,6 +405,20 @@ func TestClosedTargetWithoutMatchesIsTriedAgainSoon(t *testing.T) {
 	})
 }
 
+// A target that a Redis closed whose clock was ahead, before a failover, is tried again.
+func TestClosedTargetFromTheFutureIsTriedAgain(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		h := newHosting(t, open(state.Options{}))
+		h.now = epoch0.Add(day)
+		h.claim(1, "")
+		h.refuse(h.open[0])
+		h.expect("closed", 0, 1)
+		h.now = epoch0
+		h.expect("after the failover", 1, 1)
+		h.expect("while one tries", 0, 1)
+	})
+}
+
 // The one match that tries a closed target may end while its players are asked, since Redis lost that they accepted.
 // Then another one tries the target.
 func TestClosedTargetIsTriedAgainWhenTheRetryEndsWhileItAsks(t *testing.T) {

@@ -83,7 +83,7 @@ local function server_of(names, targets, now, may_try)
   if t.room > 0 then
     t.room = t.room - 1
     return name
-  elseif t.due > 0 and t.due <= now and (may_try or not is_shared) then
+  elseif t.due > 0 and (t.due <= now or t.due > now + LOST) and (may_try or not is_shared) then
     t.due, t.retry = now + LOST, true
     return name
   end
