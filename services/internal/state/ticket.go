@@ -308,11 +308,7 @@ func CreationTime(ticket string) (time.Time, bool) {
 	if err != nil || id.Version() != 7 {
 		return time.Time{}, false
 	}
-	var ms int64
-	for _, b := range id[:6] {
-		ms = ms<<8 | int64(b)
-	}
-	return time.UnixMilli(ms), true
+	return time.Unix(id.Time().UnixTime()), true
 }
 
 func noTicket(id string) error {
