@@ -118,8 +118,7 @@ func complete(ctx context.Context, repository string, r revision) error {
 // git runs git in the repository and returns what it prints.
 func git(ctx context.Context, repository string, arguments ...string) (string, error) {
 	text, err := exec.CommandContext(ctx, "git", append([]string{"-C", repository}, arguments...)...).Output()
-	var failed *exec.ExitError
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
 		return "", fmt.Errorf("git %s: %s", arguments[0], strings.TrimSpace(string(failed.Stderr)))
 	}
 	return strings.TrimSpace(string(text)), err

@@ -269,9 +269,9 @@ func newLinkedList(rules *rules, tickets []uint32, value, wait []float64) *linke
 	if rules.Window.Widen == 0 {
 		l.widest = rules.Window.Start
 	}
-	windows := rules.Window.AfterEach(l.wait)
 	for i, t := range order {
-		l.nodes[i+1] = node{value: values[i], window: windows[i], ticket: t, before: uint32(i), after: uint32(i + 2)}
+		window := rules.Window.After(l.wait[i])
+		l.nodes[i+1] = node{value: values[i], window: window, ticket: t, before: uint32(i), after: uint32(i + 2)}
 	}
 	l.nodes[0].value, l.nodes[len(order)+1].value = math.Inf(-1), math.Inf(1)
 	return l

@@ -11,14 +11,10 @@ const backfillPath = "v2/backfill"
 
 // CreateBackfill begins backfill for a game and returns the id of its ticket.
 func (c *Client) CreateBackfill(ctx context.Context, b BackfillRequest) (id string, err error) {
-	body, err := encode(b)
-	if err != nil {
-		return "", err
-	}
 	var created struct {
 		ID backfillID `json:"Id"`
 	}
-	_, err = c.do(ctx, &request{method: http.MethodPost, path: backfillPath, body: body}, &created)
+	err = c.call(ctx, plainCall{method: http.MethodPost, path: backfillPath, body: b}, &created)
 	return string(created.ID), err
 }
 

@@ -221,13 +221,10 @@ func (s *Search) report(e TicketEvent) {
 // end deletes the ticket. When it has its result, that is returned.
 func (s *Search) end(ctx context.Context) (*Ticket, error) {
 	err := s.client.CancelTicket(ctx, s.saved.Ticket, s.saved.Player)
-	switch Status(err) {
-	case http.StatusConflict:
+	switch status := Status(err); {
+	case status == http.StatusConflict:
 		return s.client.Wait(ctx, s.saved.Ticket)
-	case http.StatusNotFound:
-		return nil, ErrCancelled
-	}
-	if err != nil {
+	case err != nil && status != http.StatusNotFound:
 		return nil, err
 	}
 	return nil, ErrCancelled

@@ -90,9 +90,6 @@ func creation(t TicketRequest) (*request, error) {
 	if err != nil {
 		return nil, err
 	}
-	if header == nil {
-		header = http.Header{}
-	}
 	r := &request{method: http.MethodPost, path: "v1/tickets", header: header, body: body, repeatable: true}
 	if t.IdempotencyKey == "" {
 		r.ownKey = rand.Text()
@@ -171,10 +168,10 @@ func (c *Client) getTicket(ctx context.Context, query url.Values, header http.He
 	return t, nil
 }
 
-// onBehalfOf is the header that names the player, nil when there is none to name.
+// onBehalfOf is the header that names the player; it is empty when there is none to name.
 func onBehalfOf(player string) (http.Header, error) {
 	if player == "" {
-		return nil, nil
+		return http.Header{}, nil
 	}
 	for _, b := range []byte(player) {
 		if b < ' ' || b == 0x7f {

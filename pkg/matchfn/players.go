@@ -117,10 +117,8 @@ func (p RunPlayers) Property(name string) Property {
 // runs of a [Matcher] that keeps its tickets; in runs of others it may change, and it means nothing outside.
 func (p RunPlayers) Handles() []uint64 {
 	handles := p.run.playerHandles(p.run.in.PlayerHandles)
-	if len(handles) < p.Len() { // of a runner that does not know players
-		for len(handles) < p.Len() {
-			handles = append(handles, uint64(p.run.First())+uint64(len(handles)))
-		}
+	for len(handles) < p.Len() { // of a runner that does not know players
+		handles = append(handles, uint64(p.run.First())+uint64(len(handles)))
 	}
 	return handles
 }

@@ -13,21 +13,6 @@ import (
 	"matchmaker.dev/services/internal/platform/wait"
 )
 
-// newBackoff makes the pauses between two tries for a server.
-func newBackoff() backoff.ExponentialBackOff {
-	return backoff.ExponentialBackOff{
-		InitialInterval: 50 * time.Millisecond, MaxInterval: 2 * time.Second, Multiplier: 2, RandomizationFactor: 0.5,
-	}
-}
-
-// checkConnection refuses what players could not connect to. The hosting system holds a server all the same.
-func checkConnection(connection string) error {
-	if reason := assignment.ConnectionProblem(connection, assignment.MaxConnection); reason != "" {
-		return provider.Fail(provider.Refused, "the hosting system's connection is none that players could use: %s", reason)
-	}
-	return nil
-}
-
 // outcome is how the search for a server ended.
 type outcome struct {
 	// connection is where the server is, "" when there is none.
@@ -44,7 +29,9 @@ type outcome struct {
 func (s *service) ask(ctx context.Context, p *poller, r *provider.Request, refused func(error)) outcome {
 	lost := !r.First // an answer was lost, if only to another allocator: its call may still arrive
 	o := outcome{mayHaveServer: lost}
-	pauses := newBackoff()
+	pauses := backoff.ExponentialBackOff{
+		InitialInterval: 50 * time.Millisecond, MaxInterval: 2 * time.Second, Multiplier: 2, RandomizationFactor: 0.5,
+	}
 	for {
 		result, err := s.allocate(ctx, r)
 		r.First = false
@@ -53,8 +40,9 @@ func (s *service) ask(ctx context.Context, p *poller, r *provider.Request, refus
 			result, err = s.next(ctx, p, r.Ref)
 		}
 		if err == nil && result.Status == provider.Allocated {
-			if err = checkConnection(result.Connection); err != nil {
-				o.mayHaveServer = true
+			if why := assignment.ConnectionProblem(result.Connection, assignment.MaxConnection); why != "" {
+				o.mayHaveServer = true // the hosting system holds it all the same
+				err = provider.Fail(provider.Refused, "the hosting system's connection is none that players could use: %s", why)
 			}
 		}
 		if reason := cmp.Or(err, result.Err); reason != nil {

@@ -187,16 +187,10 @@ func resultsOf(ctx context.Context, m *pb.Match, tickets []string, o state.Outco
 	return results
 }
 
-// endMatches ends matches, and notifies the requests that wait for that.
+// endMatches ends matches. It gives results to the requests that wait for them, and wakes the director when other
+// matches get servers.
 func (s *service) endMatches(ctx context.Context, project string, all []state.Ending) ([]state.Ended, error) {
 	ended, err := s.Store.EndMatches(ctx, project, all)
-	s.notifyWaiters(ctx, project, ended...)
-	return ended, err
-}
-
-// notifyWaiters gives results to the requests that wait for them, and wakes the director when other matches get
-// servers.
-func (s *service) notifyWaiters(ctx context.Context, project string, ended ...state.Ended) {
 	var assigned []string
 	var results []*pb.Assignment
 	var position uint64
@@ -210,4 +204,5 @@ func (s *service) notifyWaiters(ctx context.Context, project string, ended ...st
 		s.Bus.Poke(ctx, project, &pb.Poke{Servers: true})
 	}
 	s.Bus.NotifyResults(ctx, project, assigned, results)
+	return ended, err
 }

@@ -44,8 +44,8 @@ type Options struct {
 	Settings Settings
 	// Readable is how long a result can be read.
 	Readable time.Duration
-	// Renewable is how long after its allocation a server may renew its token where its hosting system does not
-	// notifyWaiters whether it lives.
+	// Renewable is how long after its allocation a server may renew its token where its hosting system does not tell
+	// whether it lives.
 	Renewable time.Duration
 	// Meter makes the instruments; the zero Meter measures nothing.
 	Meter telemetry.Meter

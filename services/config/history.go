@@ -29,8 +29,7 @@ func (s *service) history(c echo.Context) error {
 			ETag: etag(one.Revision), Changed: timestamp(one.Changed), By: one.By, Current: one.Applies, Deleted: one.Deleted,
 		}
 		if one.Config != nil {
-			b := bodyOf(one.Config, s.show(ctx, project, one.Config))
-			change.Config = &b
+			change.Config = new(bodyOf(one.Config, s.show(ctx, project, one.Config)))
 		}
 		changes = append(changes, change)
 	}

@@ -39,12 +39,6 @@ const (
 	judgeAttributes = 32
 )
 
-// judgeBudget is how much processor time these runs may take of a project.
-func (s *service) judgeBudget() adhoc.Budget {
-	return adhoc.Budget{Name: judgeWork, Budget: state.Budget{Amount: 6 * time.Second, Window: time.Minute},
-		Most: maxJudgeCharge, Store: s.Store, Log: s.Log}
-}
-
 // settingsError is how errors of settings begin that functions return.
 const settingsError = "settings:"
 
@@ -77,7 +71,8 @@ func (s *service) judge(ctx context.Context, project string, c *pb.Config) (*def
 		return nil, err
 	}
 	settings := definition.Path("matchmaking").Member("config")
-	budget := s.judgeBudget()
+	budget := adhoc.Budget{Name: judgeWork, Budget: state.Budget{Amount: 6 * time.Second, Window: time.Minute},
+		Most: maxJudgeCharge, Store: s.Store, Log: s.Log}
 	again, err := budget.Again(ctx, project)
 	if err != nil {
 		return nil, err

@@ -87,7 +87,7 @@ func (s *service) waiting(c echo.Context) error {
 // shown is what is shown of a ticket: not its properties, nor, unless they may be seen, the region that they say.
 func (s *service) shown(t *pb.Ticket, settings *pb.ProjectSettings, seen bool) response.WaitingTicket {
 	return response.WaitingTicket{
-		ID: t.GetId(), Created: t.GetCreated(), Owner: t.GetOwner(), Players: playersOf(t), Queues: t.GetQueues(),
+		ID: t.GetId(), Created: t.GetCreated(), Owner: t.GetOwner(), Players: state.PlayersOf(t), Queues: t.GetQueues(),
 		Waited:     max(0, s.Store.Now().Sub(time.UnixMilli(t.GetCreated())).Seconds()),
 		Region:     definition.RegionOf(settings, t, seen),
 		Attributes: fields.Attributes(t.GetAttributeNames(), t.GetAttributeValues()),

@@ -108,8 +108,7 @@ func (s *service) filters(values url.Values) ([]*pb.Filter, error) {
 		if err != nil {
 			return nil, err
 		}
-		at := now - seconds*float64(time.Second/time.Millisecond)
-		*bound = &at
+		*bound = new(now - seconds*float64(time.Second/time.Millisecond))
 	}
 	if age.Min != nil && age.Max != nil && age.GetMin() > age.GetMax() {
 		return nil, problem.New(problem.Invalid, "query parameters minAge, maxAge: maxAge is below minAge")

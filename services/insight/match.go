@@ -105,9 +105,7 @@ func (r *matchReader) take(ctx context.Context, m bus.EventMessage) (more bool) 
 
 // add adds an event of the match.
 func (r *matchReader) add(e *pb.Event) {
-	if r.first == nil {
-		r.first = e
-	}
+	r.first = cmp.Or(r.first, e)
 	if e.GetKind() == pb.Event_KIND_ACCEPTED {
 		r.accepted++
 		if joinsGame(r.first) && r.accepted == max(int(r.first.GetPlayers()), len(r.first.GetTickets())) {
@@ -176,8 +174,7 @@ func (s *service) describe(
 		for _, id := range own {
 			told := response.MatchTicket{ID: id}
 			if made, is := state.CreationTime(id); is {
-				waited := max(0, time.UnixMilli(e.GetTime()).Sub(made).Seconds())
-				told.Waited = &waited
+				told.Waited = new(max(0, time.UnixMilli(e.GetTime()).Sub(made).Seconds()))
 			}
 			one.Tickets = append(one.Tickets, told)
 		}
@@ -214,7 +211,7 @@ func addStored(teams []response.MatchTeam, stored []*state.Ticket, properties bo
 	for _, team := range teams {
 		for i := range team.Tickets[:min(len(team.Tickets), len(stored))] {
 			if t := stored[i]; t != nil {
-				team.Tickets[i].Players = playersOf(t.Body)
+				team.Tickets[i].Players = state.PlayersOf(t.Body)
 				one, n := newArrival(t.Body, properties)
 				if size += n; size <= maxArrivals {
 					team.Tickets[i].Arrival = one
@@ -290,18 +287,6 @@ func ratingsIn(t *state.Ticket, name string) (all []rating.Rating) {
 		all[i] = rating.Rating{Mean: values[mean], Deviation: values[deviation]}
 	}
 	return all
-}
-
-// playersOf are the ids of the players of a ticket.
-func playersOf(t *pb.Ticket) []string {
-	if len(t.GetPlayers()) == 0 {
-		return []string{t.GetOwner()}
-	}
-	ids := make([]string, 0, len(t.GetPlayers()))
-	for _, p := range t.GetPlayers() {
-		ids = append(ids, p.GetId())
-	}
-	return ids
 }
 
 // addServer adds the server that a match got.

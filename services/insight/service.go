@@ -14,7 +14,6 @@ import (
 	"github.com/labstack/echo/v4"
 	"go.opentelemetry.io/otel/metric"
 
-	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
 	"matchmaker.dev/services/internal/edge/auth"
 	"matchmaker.dev/services/internal/edge/problem"
@@ -52,7 +51,7 @@ const (
 // Options are what the service needs.
 type Options struct {
 	Store    *state.Store
-	Bus      Bus
+	Bus      *bus.Bus
 	Verifier *auth.Verifier
 	Log      *slog.Logger
 	Now      func() time.Time
@@ -67,13 +66,6 @@ type Options struct {
 	Limit echo.MiddlewareFunc
 	// Meter makes the instruments; the zero Meter measures nothing.
 	Meter telemetry.Meter
-}
-
-// Bus is what the service needs of the bus: a *bus.Bus.
-type Bus interface {
-	ReadEvents(ctx context.Context, project string, from bus.EventStart, follow bool,
-		take func(bus.EventMessage) (more bool)) (end uint64, err error)
-	StartRun(ctx context.Context, r *pb.RunRequest, parts func(bus.Part)) (*bus.Run, error)
 }
 
 type service struct {

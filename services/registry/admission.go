@@ -3,12 +3,12 @@ package registry
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"runtime"
 	"time"
 
 	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/edge/ratelimit"
 	"matchmaker.dev/services/internal/platform/quota"
 )
 
@@ -85,22 +85,8 @@ func (s *uploadSlot) leave() {
 
 // receive is receive for an upload that holds the received bytes.
 func (s *uploadSlot) receive(req *http.Request, most int) ([]byte, error) {
-	req.Body = &heldBody{req.Body, s}
+	req.Body = &ratelimit.Counted{ReadCloser: req.Body, Take: s.hold}
 	return receive(req, most)
-}
-
-// heldBody is a body whose bytes an upload holds.
-type heldBody struct {
-	io.ReadCloser
-	slot *uploadSlot
-}
-
-func (b *heldBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if refused := b.slot.hold(n); refused != nil {
-		return 0, refused
-	}
-	return n, err
 }
 
 // extract is limits.extract for an upload, which then holds its module instead of the file.

@@ -222,13 +222,8 @@ func endCanary(f *pb.Function, now time.Time, reason string) {
 	f.Canary = nil
 	f.CanaryEnded = &pb.CanaryEnd{
 		Upload: c.GetUpload(), Time: now.UnixMilli(), Promoted: c.GetUpload() == f.GetVersion(),
-		Reason: clip(reason),
+		Reason: strings.ToValidUTF8(reason[:min(len(reason), longestReason)], ""),
 	}
-}
-
-// clip cuts a reason.
-func clip(reason string) string {
-	return strings.ToValidUTF8(reason[:min(len(reason), longestReason)], "")
 }
 
 // canaryText says which runs get a canary.

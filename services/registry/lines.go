@@ -85,11 +85,7 @@ func (r *recent) texts() map[string]string {
 
 // list is the lines, the earliest first.
 func (r *recent) list() []response.LogLine {
-	type timed struct {
-		response.LogLine
-		millis int64
-	}
-	all := []timed{}
+	lines := []response.LogLine{}
 	for _, l := range r.lines[r.first:] {
 		number, mark := uint32(0), 0
 		marks := l.GetMarks()
@@ -97,21 +93,16 @@ func (r *recent) list() []response.LogLine {
 			for mark+1 < len(marks) && marks[mark+1].GetLine() <= number {
 				mark++
 			}
-			line := timed{millis: l.GetTime(), LogLine: response.LogLine{
-				Upload: l.GetUpload(), Instance: l.GetInstance(), Text: strings.TrimSuffix(text, "\n"),
-			}}
+			millis, config := l.GetTime(), ""
 			if len(marks) > 0 {
-				line.millis, line.Config = marks[mark].GetTime(), marks[mark].GetConfig()
+				millis, config = marks[mark].GetTime(), marks[mark].GetConfig()
 			}
-			line.Time = iso8601(line.millis)
-			all = append(all, line)
+			lines = append(lines, response.LogLine{Time: iso8601(millis), Upload: l.GetUpload(), Config: config,
+				Instance: l.GetInstance(), Text: strings.TrimSuffix(text, "\n")})
 			number++
 		}
 	}
-	slices.SortStableFunc(all, func(a, b timed) int { return cmp.Compare(a.millis, b.millis) })
-	lines := make([]response.LogLine, len(all))
-	for i := range all {
-		lines[i] = all[i].LogLine
-	}
+	// The times are as long as each other, so their texts sort as they do.
+	slices.SortStableFunc(lines, func(a, b response.LogLine) int { return cmp.Compare(a.Time, b.Time) })
 	return lines
 }

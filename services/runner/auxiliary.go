@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -205,10 +206,7 @@ func (f *function) servingPart(r *run) *function {
 	if f.record.GetCanary() == nil {
 		return f
 	}
-	now := r.Request.GetNow()
-	if now == 0 {
-		now = f.env.Store.Now().UnixMilli()
-	}
+	now := cmp.Or(r.Request.GetNow(), f.env.Store.Now().UnixMilli())
 	var upload int64
 	upload, r.canary = canary.For(f.record, r.Request.GetConfig(), r.Request.GetQueue(), now)
 	if upload == 0 || f.closed || f.current != nil && f.current.spec.GetVersion() == upload {
@@ -232,12 +230,9 @@ var errLeaving = errors.New("the function is leaving this runner, try again")
 
 // sortedAuxiliaries is the uploads beside the one that serves. The caller has the lock.
 func (f *function) sortedAuxiliaries() []*auxiliary {
-	list := make([]*auxiliary, 0, len(f.auxiliaries))
-	for _, b := range f.auxiliaries {
-		list = append(list, b)
-	}
-	slices.SortFunc(list, func(a, b *auxiliary) int { return cmp.Compare(a.key.upload, b.key.upload) })
-	return list
+	return slices.SortedFunc(maps.Values(f.auxiliaries), func(a, b *auxiliary) int {
+		return cmp.Compare(a.key.upload, b.key.upload)
+	})
 }
 
 // spec is the version that runs, or is to run; nil if there is none.
@@ -256,10 +251,7 @@ func (f *function) spec() *pb.Function {
 // failureText says why an instance of the version that runs, or is to run, is not there.
 func (f *function) failureText() string {
 	f.mu.Lock()
-	v := f.current
-	if v == nil {
-		v = f.next
-	}
+	v := cmp.Or(f.current, f.next)
 	f.mu.Unlock()
 	if v == nil {
 		return ""

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -76,11 +77,7 @@ func (f *function) update(spec *pb.Function) {
 	defer f.mu.Unlock()
 	f.record = spec
 	defer f.updateAuxiliaries()
-	latest := f.next
-	if latest == nil {
-		latest = f.current
-	}
-	if latest != nil && latest.matches(spec) {
+	if latest := cmp.Or(f.next, f.current); latest != nil && latest.matches(spec) {
 		return
 	}
 	if f.next != nil {
@@ -204,17 +201,13 @@ func (f *function) stop(ctx context.Context, drain time.Duration) {
 	f.env.statusChanged.Notify()
 }
 
-// currentVersion is the version that answers runs, nil when none does yet.
-func (f *function) currentVersion() *version {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.current
-}
-
 // scaleUp adds an instance: a run waits for one.
 func (f *function) scaleUp() {
-	if v := f.currentVersion(); v != nil {
-		v.scaleUp()
+	f.mu.Lock()
+	answers := f.current
+	f.mu.Unlock()
+	if answers != nil {
+		answers.scaleUp()
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	uploads "matchmaker.dev/services/internal/edge/upload"
 	"matchmaker.dev/services/internal/observe/histogram"
 )
 
@@ -181,10 +182,6 @@ func (u *uploadHealth) statusFor(of functionKey, record *pb.Function, now time.T
 
 // hasWorked reports whether the function's record says already that an upload worked in its generation.
 func hasWorked(record *pb.Function, s *pb.UploadStatus) bool {
-	for _, v := range record.GetVersions() {
-		if v.GetVersion() == s.GetUpload() {
-			return v.GetWorked() >= s.GetGeneration()
-		}
-	}
-	return false
+	v := uploads.Of(record, s.GetUpload())
+	return v != nil && v.GetWorked() >= s.GetGeneration()
 }

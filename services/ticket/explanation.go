@@ -197,9 +197,7 @@ func (s *service) explainRequest(
 
 // add adds what came of a run over a segment.
 func (e *configExplanation) add(id string, a adhoc.Answer) {
-	if e.Run == nil {
-		e.Run = &response.RunExplanation{Reasons: []response.Reason{}}
-	}
+	e.Run = cmp.Or(e.Run, &response.RunExplanation{Reasons: []response.Reason{}})
 	r := e.Run
 	r.Error = a.Failure
 	r.Tickets += int(a.Tickets)
@@ -277,11 +275,9 @@ func (g *glass) filter(f *pb.Filter) response.FilterExplanation {
 	e.Value = &value
 	switch {
 	case f.Min != nil && value < f.GetMin():
-		by := f.GetMin() - value
-		e.By = &by
+		e.By = new(f.GetMin() - value)
 	case f.Max != nil && !e.Holds:
-		by := math.Abs(value - f.GetMax())
-		e.By = &by
+		e.By = new(math.Abs(value - f.GetMax()))
 	}
 	return e
 }

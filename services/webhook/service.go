@@ -43,7 +43,7 @@ import (
 // Options are what the service needs.
 type Options struct {
 	Store    *state.Store
-	Bus      Bus
+	Bus      *bus.Bus
 	Verifier *auth.Verifier
 	Log      *slog.Logger
 	// Name is this replica's own.
@@ -59,13 +59,6 @@ type Options struct {
 	Timing Timing
 	// Meter makes the instruments; the zero Meter measures nothing.
 	Meter telemetry.Meter
-}
-
-// Bus is what the service needs of the bus: a *bus.Bus.
-type Bus interface {
-	ReadEvents(ctx context.Context, project string, from bus.EventStart, follow bool,
-		take func(bus.EventMessage) (more bool)) (end uint64, err error)
-	PublishCloudEvent(ctx context.Context, project, id string, body []byte) error
 }
 
 // Timing has the intervals of the delivery. Zeros stand for the usual times.

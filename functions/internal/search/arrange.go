@@ -59,10 +59,7 @@ func (s *search) arrange() {
 		s.shapes = append(s.shapes, of)
 		s.most += ever(t.Size.Max) * ever(t.Copies.Max)
 	}
-	if s.rules.Players.Max != nil {
-		s.most = min(s.most, ever(s.rules.Players.Max))
-	}
-	s.most = min(s.most, rules.MaxPlayers)
+	s.most = min(s.most, ever(s.rules.Players.Max))
 	s.leanest, s.widest = make([]teamNeeds, len(s.shapes)+1), make([]teamNeeds, len(s.shapes)+1)
 	for i := len(s.shapes) - 1; i >= 0; i-- {
 		of := &s.shapes[i]
@@ -141,17 +138,14 @@ func (s *search) enumerate(c *availability, some []int, has teamNeeds, at int, t
 
 // availableFor is an anchor and the candidates, for a new match.
 func (b *builder) availableFor(anchor uint32) availability {
-	c := availability{tickets: len(b.candidates) + 1, players: min(b.open[0]+b.pool.size(anchor), b.most)}
-	if b.rules.Players.Min != nil {
-		c.least = atLeast(b.rules.Players.Min)
-	}
-	return c
+	return availability{tickets: len(b.candidates) + 1, players: min(b.open[0]+b.pool.size(anchor), b.most),
+		least: atLeast(b.rules.Players.Min)}
 }
 
 // availableToJoin counts the members of a game, the tickets that must join it and the candidates. Places that may stay
 // open count as tickets.
 func (b *builder) availableToJoin() availability {
-	open := b.mayLack()
+	open := ever(b.rules.Backfill.Open)
 	c := availability{tickets: b.game.pinned + len(b.must) + len(b.candidates) + open,
 		players: b.game.pinned + b.open[0] + open}
 	for _, t := range b.must {
@@ -257,9 +251,7 @@ func (s *search) arrangement(shapes []int) *arrangement {
 			a.needs[s.roles.shapes[i].global[j]] += max(atLeast(role.Count.Min), size-others)
 		}
 	}
-	if s.rules.Players.Min != nil {
-		a.fewest = max(a.fewest, atLeast(s.rules.Players.Min))
-	}
+	a.fewest = max(a.fewest, atLeast(s.rules.Players.Min))
 	if s.rules.Players.Max != nil {
 		a.fullest = min(a.fullest, atLeast(s.rules.Players.Max))
 	}

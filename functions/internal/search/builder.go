@@ -244,17 +244,9 @@ func (b *builder) arrange(a *arrangement) {
 func (b *builder) loosest(bound *rules.Bound) float64 {
 	to := b.loosestAt(bound)
 	if bound.Clock == rules.Anchor || bound.Clock == rules.Oldest && b.rules.Priority == "" {
-		n, on := bound.At(to)
-		if !on {
-			return math.Inf(1)
-		}
-		return n
+		return own(bound, to)
 	}
-	_, n, off := bound.Over(0, to)
-	if off {
-		return math.Inf(1)
-	}
-	return n
+	return loosestUntil(bound, to)
 }
 
 // loosestRange returns a range as wide as it can be in any match with this anchor and what was chosen so far.

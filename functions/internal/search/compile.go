@@ -224,14 +224,17 @@ func mentions(e rules.Expression, is func(rules.Expression) bool) (found bool) {
 	return found
 }
 
-// ever returns the greatest that a bound can ever be, as a number of players or teams.
-func ever(b *rules.Bound) int {
-	_, n, off := b.Over(0, math.Inf(1))
-	if off || n > rules.MaxPlayers {
-		return rules.MaxPlayers
+// loosestUntil returns the greatest number that a bound has up to an age, infinite if it is off at one.
+func loosestUntil(b *rules.Bound, age float64) float64 {
+	_, n, off := b.Over(0, age)
+	if off {
+		return math.Inf(1)
 	}
-	return int(n)
+	return n
 }
+
+// ever returns the greatest that a bound can ever be, as a number of players or teams.
+func ever(b *rules.Bound) int { return int(math.Min(loosestUntil(b, math.Inf(1)), rules.MaxPlayers)) }
 
 // atLeast returns the least that a bound can ever be, as a number of players or teams.
 func atLeast(b *rules.Bound) int {
@@ -242,10 +245,5 @@ func atLeast(b *rules.Bound) int {
 	return int(math.Ceil(least))
 }
 
-// atMost is ever for a bound that may be missing.
-func atMost(b *rules.Bound) int {
-	if b == nil {
-		return rules.MaxPlayers
-	}
-	return max(0, ever(b))
-}
+// atMost is ever for a bound that may be negative.
+func atMost(b *rules.Bound) int { return max(0, ever(b)) }

@@ -195,8 +195,7 @@ func (x *examiner) matchOf(anchor uint32, must, candidates []uint32) *Match {
 		x.short = x.short || len(candidates) <= few && b.used >= b.steps
 		return nil
 	}
-	m := b.match
-	return &m
+	return new(b.match)
 }
 
 // joinOf makes a match of a ticket, with others if need be, that joins a running game; nil if it finds none.
@@ -249,6 +248,5 @@ func (x *examiner) joinWith(anchor, t uint32, near []uint32) *Match {
 	if !x.join(anchor, candidates, x.stepsFor(candidates)) {
 		return nil
 	}
-	m := x.b.match
-	return &m
+	return new(x.b.match)
 }

@@ -71,7 +71,7 @@ func (e *explainer) examineVariant(v *variant, tickets []uint32, share int) []ex
 		x.lacking -= e.pool.size(t)
 	}
 	x.lacking, x.never = max(0, x.lacking), x.lacking > 0 || !s.rolesLeft()
-	if v.isUnchanged() { // a role that is lacking is said of all rules
+	if v.name == "" { // a role that is lacking is said of all rules
 		x.countRoles(tickets)
 		e.lacks = x.lacks(x.allTakers)
 	}

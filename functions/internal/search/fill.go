@@ -236,18 +236,10 @@ func (s *search) join(anchor uint32, candidates []uint32, steps int) bool {
 	return found
 }
 
-// mayLack is how many places of a running game may stay open.
-func (b *builder) mayLack() int {
-	if b.rules.Backfill.Open != nil {
-		return ever(b.rules.Backfill.Open)
-	}
-	return rules.MaxPlayers
-}
-
 // seat begins a match with so many teams, in which those members of the game sit whose teams are known.
 func (b *builder) seat(a *arrangement) bool {
 	b.arrange(a)
-	open := b.mayLack()
+	open := ever(b.rules.Backfill.Open)
 	b.fewest, b.needs = max(0, a.fewest-open), append(b.lacking[:0], a.needs...)
 	b.lacking = b.needs
 	for i := range b.needs {
@@ -325,9 +317,7 @@ func (s *search) joinable(g *openGame) (near []uint32) {
 	wide := make([]float64, len(s.pruners))
 	for i := range s.pruners {
 		if wide[i] = math.Inf(1); s.pruners[i].near != nil && s.pruners[i].scope == rules.InMatch {
-			if _, n, off := s.pruners[i].bound.Over(0, s.oldest); !off {
-				wide[i] = n
-			}
+			wide[i] = loosestUntil(s.pruners[i].bound, s.oldest)
 		}
 	}
 	joins := func(t uint32) bool {

@@ -37,7 +37,7 @@ func measures(r *rules.Rules) (all []measured) {
 			if odds, ok := e.(*rules.OddsOf); ok {
 				add(measuredOdds(odds))
 			}
-			return false // setCandidates at all
+			return false // it asks of all
 		})
 	}
 	return all

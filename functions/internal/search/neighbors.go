@@ -25,15 +25,7 @@ func (s *search) anchors() []uint32 {
 	}
 	order = matchfn.SortPool(order, s.pool.created)
 	if column := s.column(s.rules.Priority); column != nil {
-		first := make([]float64, len(order))
-		for i, t := range order {
-			first[i] = -s.priority(column, t)
-		}
-		by := matchfn.SortBy(first)
-		for i, at := range by {
-			by[i] = order[at]
-		}
-		order = by
+		order = sortedBy(order, func(t uint32) float64 { return -s.priority(column, t) })
 	}
 	return order
 }
@@ -144,11 +136,16 @@ func (s *search) byKey(tickets []uint32) []uint32 {
 	if len(s.keyed) == 0 {
 		return tickets
 	}
-	keys := make([]float64, len(tickets))
+	return sortedBy(tickets, func(t uint32) float64 { return float64(s.keys[t]) })
+}
+
+// sortedBy sorts tickets by a number of each. Tickets of a number stay in their order.
+func sortedBy(tickets []uint32, number func(t uint32) float64) []uint32 {
+	numbers := make([]float64, len(tickets))
 	for i, t := range tickets {
-		keys[i] = float64(s.keys[t])
+		numbers[i] = number(t)
 	}
-	order := matchfn.SortBy(keys)
+	order := matchfn.SortBy(numbers)
 	for i, at := range order {
 		order[i] = tickets[at]
 	}
@@ -180,7 +177,7 @@ func (s *search) link() {
 }
 
 const (
-	// comparisons is how many tickets are looked at for each of the nearest, at most.
+	// looksPerNeighbor is how many tickets are looked at for each of the nearest, at most.
 	looksPerNeighbor = 8
 	// looksPerWork is how many of these looks are a step of work.
 	looksPerWork = 4
@@ -304,10 +301,7 @@ func (b *builder) farIn(bound *rules.Bound) float64 {
 	if bound.Clock != rules.Own {
 		return b.loosest(bound)
 	}
-	if n, on := bound.At(b.pool.age[b.anchor]); on {
-		return n
-	}
-	return math.Inf(1)
+	return own(bound, b.pool.age[b.anchor])
 }
 
 // noteFar notes when a distance is not too far any more.

@@ -26,12 +26,9 @@ func (s *search) findSingleTicketFilters() {
 // extend finds out of each ticket whether a player of it has too few or too many elements in common with a list, or
 // fewer elements than he must have in common with others.
 func (o *singleTicketFilter) extend(p *pool) {
-	least, most := math.Inf(-1), math.Inf(1)
+	least, most := math.Inf(-1), loosestUntil(o.need.Count.Max, math.Inf(1))
 	if n, _, off := o.need.Count.Min.Over(0, math.Inf(1)); !off {
 		least = n
-	}
-	if _, n, off := o.need.Count.Max.Over(0, math.Inf(1)); !off {
-		most = n
 	}
 	with := p.names.lookUp(o.need.With, nil)
 	for t := len(o.never); t < p.tickets(); t++ {

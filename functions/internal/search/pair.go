@@ -70,10 +70,7 @@ func (s *search) matchPair(anchor uint32) (found, sure bool) {
 	}
 	b.anchor, b.newest, b.narrow = anchor, p.age[anchor], 1
 	for i := range of.bounds {
-		of.bounds[i] = math.Inf(1)
-		if n, on := s.pruners[i].bound.At(p.age[anchor]); on {
-			of.bounds[i] = n
-		}
+		of.bounds[i] = own(s.pruners[i].bound, p.age[anchor])
 	}
 	far := b.far()
 	l, values, at := &s.neighbors, s.neighbors.values, s.values[anchor]

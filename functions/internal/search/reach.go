@@ -224,16 +224,16 @@ func (b *builder) reach(t uint32) uint64 {
 
 // reaches returns the regions that all players of a ticket reach within a limit.
 func (b *builder) reaches(l *reachLimit, t uint32) uint64 {
-	most, over := l.most, l.over
-	if bound := l.need.Max; bound != nil && bound.Clock == rules.Own {
-		most = own(bound, b.pool.age[t])
-		b.noteChange(bound, b.pool.age[t])
+	return b.regionsWithin(l, t, b.ownOr(l.need.Max, t, l.most), b.ownOr(l.need.Over, t, l.over))
+}
+
+// ownOr is a bound of a ticket's own age, or the number that goes for all tickets if it is of another age.
+func (b *builder) ownOr(bound *rules.Bound, t uint32, forAll float64) float64 {
+	if bound == nil || bound.Clock != rules.Own {
+		return forAll
 	}
-	if bound := l.need.Over; bound != nil && bound.Clock == rules.Own {
-		over = own(bound, b.pool.age[t])
-		b.noteChange(bound, b.pool.age[t])
-	}
-	return b.regionsWithin(l, t, most, over)
+	b.noteChange(bound, b.pool.age[t])
+	return own(bound, b.pool.age[t])
 }
 
 // regionsWithin returns the regions to which a ticket's latencies are at most so much, and so much over the least.

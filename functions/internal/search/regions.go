@@ -17,15 +17,7 @@ const oneVote = 1 << 20
 
 // takes reports whether a name of a map counts.
 func (c *column) takes(name []byte) bool {
-	if c.only == nil {
-		return true
-	}
-	for _, one := range c.only {
-		if one == string(name) {
-			return true
-		}
-	}
-	return false
+	return c.only == nil || slices.ContainsFunc(c.only, func(one string) bool { return one == string(name) })
 }
 
 // findRegions numbers the regions by name: all regions of players and of running games, but not names that no match may

@@ -26,7 +26,7 @@ const (
 	moreNames = 1 << 16
 )
 
-// NewSession returns an empty Kept.
+// NewSession returns an empty Session.
 func NewSession(r *rules.Rules) *Session {
 	k := &Session{rules: r, pool: newPool(r)}
 	k.search = newSearch(r, k.pool)

@@ -44,10 +44,8 @@ func (s *search) overloaded() {
 	}
 	most := make([]float64, len(s.totals))
 	for k, o := range s.totals {
-		most[k] = math.Inf(1)
-		if _, n, off := o.need.Sum.Max.Over(0, math.Inf(1)); !off {
-			most[k] = n + slack*(1+math.Abs(n))
-		}
+		n := loosestUntil(o.need.Sum.Max, math.Inf(1))
+		most[k] = n + slack*(1+math.Abs(n))
 		for t, adds := range o.adds {
 			if adds < 0 && !s.pool.gone[t] {
 				most[k] = math.Inf(1)

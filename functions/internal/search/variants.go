@@ -9,15 +9,12 @@ import (
 
 // variant is a rule set without one of its rules, or with bounds as wide as they get; the first has all of them.
 type variant struct {
-	name  string
+	name  string // empty with all rules
 	rules rules.Rules
 	kind  Kind // of the reason
 	// joins is set if matches are the same as with all rules.
 	joins bool
 }
-
-// isUnchanged reports whether it has all rules.
-func (v *variant) isUnchanged() bool { return v.name == "" }
 
 func variants(r *rules.Rules, games bool) (all []variant) {
 	whole := *r

@@ -85,15 +85,6 @@ func (w Window) After(wait float64) float64 {
 	return window
 }
 
-// AfterEach returns the windows after waits in seconds.
-func (w Window) AfterEach(waits []float64) []float64 {
-	windows := make([]float64, len(waits))
-	for i, wait := range waits {
-		windows[i] = w.After(wait)
-	}
-	return windows
-}
-
 // InPool returns the tickets and the running games of a pool, or all of them if pool is "".
 func InPool(r *matchfn.Run, pool string) (tickets, games []uint32) {
 	if pool != "" {

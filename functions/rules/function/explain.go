@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"matchmaker.dev/functions/internal/search"
 	"matchmaker.dev/pkg/matchfn"
@@ -54,11 +55,12 @@ func explain(r *matchfn.Run, reasons []search.Reason) {
 		case search.TooFew:
 			text = tooFew(reason)
 		case search.RoleLacks:
-			text = "too few take "
-			for i, role := range reason.Roles[:min(len(reason.Roles), mostRoles)] {
-				text += fmt.Sprintf("%sthe role %s: a match needs %d, and there are %d", separator(i, "; "), role.Name, role.Needs,
-					role.Takers)
+			var lacks []string
+			for _, role := range reason.Roles[:min(len(reason.Roles), mostRoles)] {
+				lacks = append(lacks,
+					fmt.Sprintf("the role %s: a match needs %d, and there are %d", role.Name, role.Needs, role.Takers))
 			}
+			text = "too few take " + strings.Join(lacks, "; ")
 		case search.Undecided:
 			text = "no match was found, and the work of the run ended before it was known why"
 		}
@@ -72,28 +74,22 @@ func explain(r *matchfn.Run, reasons []search.Reason) {
 // mostRoles is how many roles a reason names.
 const mostRoles = 8
 
-// separator is what comes before an element of a list.
-func separator(i int, between string) string {
-	if i == 0 {
-		return ""
-	}
-	return between
-}
-
 // tooFew says how many more players are needed, and of which roles. Each role takes a player of its own.
 func tooFew(reason search.Reason) string {
-	roles, ofRoles := "", 0
+	var roles []string
+	ofRoles := 0
 	for i, role := range reason.Roles {
 		n := role.Needs - role.Takers
 		if ofRoles += n; i < mostRoles {
-			roles += separator(i, ", ") + strconv.Itoa(n) + " of the role " + role.Name
+			roles = append(roles, strconv.Itoa(n)+" of the role "+role.Name)
 		}
 	}
-	if roles != "" {
-		roles = ": " + roles
-	}
+	text := "1 more player is needed for a match"
 	if n := max(reason.Players, ofRoles); n != 1 {
-		return strconv.Itoa(n) + " more players are needed for a match" + roles
+		text = strconv.Itoa(n) + " more players are needed for a match"
 	}
-	return "1 more player is needed for a match" + roles
+	if len(roles) > 0 {
+		text += ": " + strings.Join(roles, ", ")
+	}
+	return text
 }

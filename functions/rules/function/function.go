@@ -40,7 +40,7 @@ func (m *matcher) Match(r *matchfn.Run) error {
 		}
 		m.rules, m.kept = rules, search.NewSession(rules)
 	}
-	source := newSource(r, m.rules)
+	source := source{run: r, rules: m.rules, party: r.Players(), players: r.Property(players)}
 	m.kept.Take(source, r.Created(), r.First(), r.Gone(), float64(r.Now().UnixMilli()), r.Keeps())
 	games, work := newGames(r, m.rules, source, m.kept), steady(r.Budget().Milliseconds())*effort
 	explained := 0

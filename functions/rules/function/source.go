@@ -29,10 +29,6 @@ type source struct {
 	players matchfn.Property
 }
 
-func newSource(r *matchfn.Run, rules *rules.Rules) source {
-	return source{run: r, rules: rules, party: r.Players(), players: r.Property(players)}
-}
-
 func (s source) Ages() []float64                   { return s.run.Wait() }
 func (s source) Players(ticket int) ([]byte, bool) { return s.players.Of(uint32(ticket)) }
 

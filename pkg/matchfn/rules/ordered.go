@@ -20,10 +20,8 @@ func severalIn(e Expression) bool {
 	switch e := e.(type) {
 	case *StatOf:
 		return e.Stat == StatEach || e.Scope.Of != InMatch
-	case *Arithmetic:
-		return severalIn(e.Left) || severalIn(e.Right)
-	case *Abs:
-		return severalIn(e.Of)
+	case *Arithmetic, *Abs:
+		return slices.ContainsFunc(e.parts().expressions, severalIn)
 	case *LatencyOf:
 		return true
 	case *Reluctance:
@@ -34,13 +32,6 @@ func severalIn(e Expression) bool {
 
 // pairsIn reports whether an expression puts two lists side by side.
 func pairsIn(e Expression) bool {
-	switch e := e.(type) {
-	case *Arithmetic:
-		return severalIn(e.Left) && severalIn(e.Right) || pairsIn(e.Left) || pairsIn(e.Right)
-	case *Reduce:
-		return pairsIn(e.Of)
-	case *Abs:
-		return pairsIn(e.Of)
-	}
-	return false
+	a, is := e.(*Arithmetic)
+	return is && severalIn(a.Left) && severalIn(a.Right) || slices.ContainsFunc(e.parts().expressions, pairsIn)
 }

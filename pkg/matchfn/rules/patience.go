@@ -1,6 +1,10 @@
 package rules
 
-import "matchmaker.dev/pkg/matchfn/rules/document"
+import (
+	"slices"
+
+	"matchmaker.dev/pkg/matchfn/rules/document"
+)
 
 // Patience is how long tickets wait for a nearer match where players come that may be in it. Which tickets wait follows
 // from the tickets of a run alone.
@@ -50,12 +54,9 @@ func (c *checker) patience() {
 	if !(p.Enough >= 0 && p.Enough < 1) {
 		c.add("patience.enough", "must be a part of the bounds: at least 0 and less than 1")
 	}
-	for _, rule := range c.rules.Rules {
-		if narrows(rule.Need) {
-			return
-		}
+	if !slices.ContainsFunc(c.rules.Rules, func(rule Rule) bool { return narrows(rule.Need) }) {
+		c.add("patience", "no rule bounds a spread, a gap, a favorite or a quality: no match is nearer than another")
 	}
-	c.add("patience", "no rule bounds a spread, a gap, a favorite or a quality: no match is nearer than another")
 }
 
 // narrows reports whether a match can use less than all that a rule allows. What patience asks is looked at in spreads,
@@ -68,11 +69,7 @@ func narrows(need Condition) bool {
 		odds, _, _ := BoundedOdds(c)
 		return odds != nil
 	case *All:
-		for _, of := range c.Of {
-			if narrows(of) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(c.Of, narrows)
 	}
 	return false
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"time"
 
 	"matchmaker.dev/services/allocator/agones/kubernetes"
 	"matchmaker.dev/services/allocator/provider"
@@ -16,10 +15,8 @@ import (
 
 // cluster is the API of a Kubernetes cluster with Agones in it.
 type cluster struct {
-	api       *kubernetes.Client
-	namespace string
-	encode    func(*allocation) any
-	now       func() time.Time
+	api     *kubernetes.Client
+	options *Options
 }
 
 // pageSize is how many game servers a page of a list has, each with the data of its matches.
@@ -39,22 +36,13 @@ func newCluster(o *Options) (*cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kubernetes.%w", err)
 	}
-	return &cluster{api: api, namespace: o.Namespace, encode: o.kubernetes, now: o.Now}, nil
+	return &cluster{api: api, options: o}, nil
 }
 
 // kubernetes is a GameServerAllocation.
 func (o *Options) kubernetes(a *allocation) any {
-	var selectors []object
-	for _, s := range a.selectors {
-		one := s.object()
-		one["gameServerState"] = stateReady
-		if s.allocated {
-			one["gameServerState"] = stateAllocated
-		}
-		selectors = append(selectors, one)
-	}
 	spec := a.changes()
-	spec["selectors"], spec["scheduling"] = selectors, o.Scheduling
+	spec["selectors"], spec["scheduling"] = a.selectorObjects(stateReady, stateAllocated), o.Scheduling
 	return object{"apiVersion": "allocation.agones.dev/v1", "kind": "GameServerAllocation", "spec": spec}
 }
 
@@ -77,7 +65,7 @@ func (c *cluster) allocate(ctx context.Context, a *allocation) (*server, error) 
 		Status gameServer `json:"status"`
 	}
 	path := c.path(allocationAPI, "gameserverallocations")
-	if err := c.call(ctx, http.MethodPost, path, c.encode(a), &answer, a.secrets...); err != nil {
+	if err := c.call(ctx, http.MethodPost, path, c.options.kubernetes(a), &answer, a.secrets...); err != nil {
 		return nil, err
 	}
 	switch status := &answer.Status; status.State {
@@ -188,7 +176,7 @@ func (c *cluster) neverGrows(ctx context.Context, name string) (bool, error) {
 
 // path is the path of a resource, or of one object of it.
 func (c *cluster) path(api, resource string, name ...string) string {
-	path := api + "/namespaces/" + c.namespace + "/" + resource
+	path := api + "/namespaces/" + c.options.Namespace + "/" + resource
 	for _, one := range name {
 		path += "/" + url.PathEscape(one)
 	}
@@ -231,7 +219,7 @@ func (c *cluster) failure(answer *transport.Answer, secrets []string) error {
 	case http.StatusConflict:
 		return provider.Fail(provider.Contention, "others were faster to take a game server").Because(cause)
 	case http.StatusTooManyRequests:
-		pause := answer.RetryAfter(c.now())
+		pause := answer.RetryAfter(c.options.Now())
 		return provider.Fail(provider.Contention, "the cluster limits its calls").After(pause).Because(cause)
 	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusRequestEntityTooLarge:
 		return provider.Fail(provider.Refused, "Agones refuses the request").Because(cause)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
 
 	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/allocator/transport"
@@ -15,10 +14,9 @@ import (
 
 // service is the allocator service: one call, in the JSON of proto/allocation/allocation.proto.
 type service struct {
-	client *transport.Client
-	url    string
-	encode func(*allocation) any
-	now    func() time.Time
+	client  *transport.Client
+	url     string
+	options *Options
 }
 
 func newService(o *Options) (*service, error) {
@@ -33,23 +31,14 @@ func newService(o *Options) (*service, error) {
 		return nil, fmt.Errorf("service: %w", err)
 	}
 	url := endpoint.String() + "/gameserverallocation"
-	return &service{client: client, url: url, encode: o.proto, now: o.Now}, nil
+	return &service{client: client, url: url, options: o}, nil
 }
 
 // proto is an AllocationRequest.
 func (o *Options) proto(a *allocation) any {
-	var selectors []object
-	for _, s := range a.selectors {
-		one := s.object()
-		one["gameServerState"] = "READY"
-		if s.allocated {
-			one["gameServerState"] = "ALLOCATED"
-		}
-		selectors = append(selectors, one)
-	}
 	request := a.changes()
 	request["namespace"] = o.Namespace
-	request["gameServerSelectors"] = selectors
+	request["gameServerSelectors"] = a.selectorObjects("READY", "ALLOCATED")
 	request["scheduling"] = o.Scheduling
 	return request
 }
@@ -68,7 +57,7 @@ const (
 const noServer = "there is no available GameServer to allocate"
 
 func (s *service) allocate(ctx context.Context, a *allocation) (*server, error) {
-	body, err := json.Marshal(s.encode(a))
+	body, err := json.Marshal(s.options.proto(a))
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +97,8 @@ func (s *service) failure(answer *transport.Answer, secrets []string) error {
 	case structured && status.Code == codeAborted:
 		return provider.Fail(provider.Contention, "others were faster to take a game server")
 	case answer.Status == http.StatusTooManyRequests:
-		return provider.Fail(provider.Contention, "the hosting system limits its calls").After(answer.RetryAfter(s.now()))
+		pause := answer.RetryAfter(s.options.Now())
+		return provider.Fail(provider.Contention, "the hosting system limits its calls").After(pause)
 	case structured && (status.Code == codeInvalidArgument || status.Code == codeInvalid):
 		return provider.Fail(provider.Refused, "Agones refuses the request").Because(fmt.Errorf("it says: %s", message))
 	case structured && (status.Code == codePermissionDenied || status.Code == codeUnauthenticated),
@@ -123,6 +113,18 @@ func (s *service) failure(answer *transport.Answer, secrets []string) error {
 
 // object is a JSON object.
 type object = map[string]any
+
+// selectorObjects are the selectors, with what an interface calls the two states of servers.
+func (a *allocation) selectorObjects(ready, allocated string) (all []object) {
+	for _, s := range a.selectors {
+		one := s.object()
+		if one["gameServerState"] = ready; s.allocated {
+			one["gameServerState"] = allocated
+		}
+		all = append(all, one)
+	}
+	return all
+}
 
 // object is the part of a selector that both interfaces have in common.
 func (s *selector) object() object {

@@ -97,10 +97,7 @@ func (a *allocation) result(id string, secrets []string) (provider.Result, error
 	case a.Status == "pending":
 		return provider.Result{Status: provider.Pending}, nil
 	case a.Status == "failed":
-		failed := a.failure(secrets)
-		if failed == nil {
-			failed = provider.Fail(provider.Refused, "the fleet manager gives no reason")
-		}
+		failed := cmp.Or(a.failure(secrets), provider.Fail(provider.Refused, "the fleet manager gives no reason"))
 		return provider.Result{Status: provider.Failed, Err: failed}, nil
 	case a.Status != "allocated":
 		return provider.Result{}, errors.New("the fleet manager's answer has no status that is known")
@@ -118,8 +115,7 @@ func (a *allocation) failure(secrets []string) *provider.Error {
 	) {
 		return nil
 	}
-	detail := transport.Redact(a.Detail, secrets...)
-	detail = cmp.Or(detail, a.Reason)
+	detail := cmp.Or(transport.Redact(a.Detail, secrets...), a.Reason)
 	return provider.Fail(reason, "fleet manager: %s", detail)
 }
 

@@ -260,18 +260,16 @@ func (c *Client) read() (files, error) {
 		{c.options.CA, c.options.CAData, &f.ca}, {c.options.Certificate, c.options.CertificateData, &f.certificate},
 		{c.options.Key, c.options.KeyData, &f.key},
 	} {
-		if len(one.data) > 0 {
+		switch {
+		case len(one.data) > 0:
 			*one.into = one.data
-			continue
+		case one.path != "":
+			text, err := textfile.Read(one.path)
+			if err != nil {
+				return files{}, err
+			}
+			*one.into = text
 		}
-		if one.path == "" {
-			continue
-		}
-		text, err := textfile.Read(one.path)
-		if err != nil {
-			return files{}, err
-		}
-		*one.into = text
 	}
 	return f, nil
 }

@@ -58,8 +58,7 @@ func (c *devCmd) localConsole(
 	part, err = console.New(o)
 	return part, func(addr net.Addr) {
 		if tcp, ok := addr.(*net.TCPAddr); ok {
-			url := localURL(tcp)
-			at.Store(&url)
+			at.Store(new(localURL(tcp)))
 		}
 	}, err
 }

@@ -95,9 +95,7 @@ func (c *devCmd) Run(ctx context.Context, s streams) (err error) {
 	}
 	// Its uploads run as the developer's, like the files that mm tests: the developer has the token for them.
 	c.settings.Instances.Code = cmp.Or(c.settings.Instances.Code, sandbox.UserCode())
-	if c.settings.Sandbox.Modules == "" {
-		c.settings.Sandbox.Modules = filepath.Join(c.Data, "modules")
-	}
+	c.settings.Sandbox.Modules = cmp.Or(c.settings.Sandbox.Modules, filepath.Join(c.Data, "modules"))
 	if len(c.settings.Webhooks.Networks) == 0 {
 		c.settings.Webhooks.Networks = []string{"127.0.0.0/8", "::1/128"}
 	}
@@ -134,6 +132,10 @@ func (c *devCmd) redis(ctx context.Context, o embedded.RedisOptions) (*embedded.
 
 // keys makes the files of keys that were not given, at the first start.
 func (c *devCmd) keys() error {
+	rotate := func(path string) error {
+		_, err := keyfile.Rotate(path, time.Now())
+		return err
+	}
 	for _, file := range []struct {
 		setting *string
 		name    string
@@ -143,14 +145,8 @@ func (c *devCmd) keys() error {
 			_, err := keyring.Add(path, time.Now())
 			return err
 		}},
-		{&c.settings.Tokens.Keys, "server-keys.json", func(path string) error {
-			_, err := keyfile.Rotate(path, time.Now())
-			return err
-		}},
-		{&c.settings.Seats.Keys, "seat-keys.json", func(path string) error {
-			_, err := keyfile.Rotate(path, time.Now())
-			return err
-		}},
+		{&c.settings.Tokens.Keys, "server-keys.json", rotate},
+		{&c.settings.Seats.Keys, "seat-keys.json", rotate},
 	} {
 		if *file.setting != "" {
 			continue

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -89,8 +90,9 @@ type contextSet struct {
 
 // Run writes the context.
 func (c contextSet) Run(s *session) error {
-	if err := checkContextName(c.Name); err != nil {
-		return err
+	if !contextName.MatchString(c.Name) {
+		return usageError(fmt.Sprintf("%q is no name of a context: "+
+			"use 1 to 64 letters, digits, '.', '_' and '-', with a letter or digit first", c.Name))
 	}
 	if c.TokenCommand != "" && s.given.Bearer != "" {
 		return usageError("--token and --token-command: give one of them")

@@ -125,16 +125,8 @@ func (f *contextFile) get(name string) (*keptContext, error) {
 	return nil, fmt.Errorf("there is no context %q: \"mm context list\" lists them, \"mm context set\" makes one", name)
 }
 
+// contextName leaves out names that are hard to type, or to tell apart.
 var contextName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
-
-// checkContextName refuses names that are hard to type, or to tell apart.
-func checkContextName(name string) error {
-	if !contextName.MatchString(name) {
-		return usageError(fmt.Sprintf("%q is no name of a context: "+
-			"use 1 to 64 letters, digits, '.', '_' and '-', with a letter or digit first", name))
-	}
-	return nil
-}
 
 // checkURL tells why an address cannot be a service's; it is named as the flag.
 func checkURL(flag, text string) error {

@@ -99,7 +99,11 @@ func (c matchGet) Run(ctx context.Context, s *session, api developerAPI) error {
 	var about grid
 	about.addMembers(m, "match=id, state")
 	about.add("config", fmt.Sprintf("%s, revision %d", m.Config, m.Revision))
-	about.add("function", functionText(m))
+	function := m.Function
+	if m.Upload != 0 {
+		function += fmt.Sprintf(", upload %d", m.Upload)
+	}
+	about.add("function", function)
 	about.addMembers(m, "made=created:time, ended:time, reason, error, detail, backfill, players, accepted, score, queue")
 	for _, one := range measuresOf(m.Measures, m.Attributes) {
 		about.add(one.name, format.Number(one.value))
@@ -120,14 +124,6 @@ func (c matchGet) Run(ctx context.Context, s *session, api developerAPI) error {
 		}
 	}
 	return s.show(m, about, tickets.withoutEmptyColumns(), resultGrid(m.Result))
-}
-
-// functionText is the function of a match and its upload.
-func functionText(m *client.Match) string {
-	if m.Upload == 0 {
-		return m.Function
-	}
-	return fmt.Sprintf("%s, upload %d", m.Function, m.Upload)
 }
 
 // namedMeasure is a number that says how good a match is.

@@ -71,7 +71,11 @@ func (c regionMeasure) Run(ctx context.Context, s *session, api developerAPI) er
 		all = append(all, one)
 		g.add(l.Region, rtt, fmt.Sprintf("%d of %d", l.Lost, l.Sent), believed, one.Error)
 	}
-	return errors.Join(s.show(all, g), noAnswer(latencies))
+	err = s.show(all, g)
+	if !slices.ContainsFunc(latencies, func(l client.Latency) bool { return l.RTT > 0 }) {
+		err = errors.Join(err, errors.New("no region answered"))
+	}
+	return err
 }
 
 // measureRegions measures all regions of the service.
@@ -85,14 +89,6 @@ func measureRegions(ctx context.Context, api *client.Client, o client.MeasureOpt
 	}
 	latencies := client.MeasureRegions(ctx, found.Regions, o)
 	return latencies, context.Cause(ctx)
-}
-
-// noAnswer is an error when no region answered.
-func noAnswer(latencies []client.Latency) error {
-	if slices.ContainsFunc(latencies, func(l client.Latency) bool { return l.RTT > 0 }) {
-		return nil
-	}
-	return errors.New("no region answered")
 }
 
 // measureFlag measures latencies for a ticket, or a member of a party.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,14 +22,9 @@ type rulesImport struct {
 
 // imported is what the command prints as JSON.
 type imported struct {
-	Rules    rawJSON            `json:"rules,omitempty"`
+	Rules    json.RawMessage    `json:"rules,omitempty"`
 	Verdicts []translation.Line `json:"verdicts"`
 }
-
-type rawJSON []byte
-
-// MarshalJSON returns the text itself.
-func (r rawJSON) MarshalJSON() ([]byte, error) { return r, nil }
 
 // Run prints the translation.
 func (c rulesImport) Run(s *session) error {

@@ -167,11 +167,8 @@ func newParser(line *commandLine, console console, exit func(int)) (*kong.Kong, 
 
 // commandPath returns the command of a line, for the hint to its help.
 func commandPath(line *kong.Context) string {
-	if line == nil {
-		return "mm"
-	}
-	if node := line.Selected(); node != nil {
-		return node.FullPath()
+	if line != nil && line.Selected() != nil {
+		return line.Selected().FullPath()
 	}
 	return "mm"
 }

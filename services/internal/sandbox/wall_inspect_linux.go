@@ -150,7 +150,8 @@ func (i *inspector) trySystemCalls() {
 	i.expectDenied("change its root", unix.Chroot("/"))
 	i.expectDenied("mount", unix.Mount("none", "/nonexistent", "none", 0, ""))
 	i.expectDenied("make a namespace", unix.Unshare(unix.CLONE_NEWUSER))
-	i.expectDenied("load a program into the kernel", bpf())
+	_, _, errno := unix.Syscall(unix.SYS_BPF, 0, 0, 0)
+	i.expectDenied("load a program into the kernel", errnoError(errno))
 }
 
 // tryFiles tries to access files that are not the module's.
@@ -240,10 +241,8 @@ func execute(name string) error {
 	if err != nil {
 		return err
 	}
-	if _, _, errno := unix.RawSyscall(unix.SYS_EXECVE, uintptr(unsafe.Pointer(path)), 0, 0); errno != 0 {
-		return errno
-	}
-	return nil
+	_, _, errno := unix.RawSyscall(unix.SYS_EXECVE, uintptr(unsafe.Pointer(path)), 0, 0)
+	return errnoError(errno)
 }
 
 func fork() error {
@@ -256,9 +255,4 @@ func fork() error {
 	}
 	_, _ = unix.Wait4(int(pid), nil, 0, nil)
 	return nil
-}
-
-func bpf() error {
-	_, _, errno := unix.Syscall(unix.SYS_BPF, 0, 0, 0)
-	return errnoError(errno)
 }

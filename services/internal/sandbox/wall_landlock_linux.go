@@ -133,8 +133,5 @@ func (s *ruleset) allow(set int, r rule) error {
 	attr := unix.LandlockPathBeneathAttr{Allowed_access: r.access & s.handledFiles(), Parent_fd: int32(fd)}
 	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(set), unix.LANDLOCK_RULE_PATH_BENEATH,
 		uintptr(unsafe.Pointer(&attr)), 0, 0, 0)
-	if errno != 0 {
-		return errno
-	}
-	return nil
+	return errnoError(errno)
 }

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"strings"
@@ -175,10 +176,7 @@ func describe(fields []any) string {
 		value, _ := fields[i].(string)
 		return value
 	}
-	connection := text(3)
-	if connection == "" {
-		connection = text(4)
-	}
+	connection := cmp.Or(text(3), text(4))
 	if fields[8] != nil || text(0) == "" || (connection == "" && fields[5] == nil) {
 		return ""
 	}

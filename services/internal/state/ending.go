@@ -121,9 +121,8 @@ const matchAsked MatchStatus = "asked"
 
 // endAsked ends a match of status matchAsked: its server is deallocated, and its tickets wait again.
 func (s *Store) endAsked(ctx context.Context, project string, e *Ending) (Ended, error) {
-	mayHaveServer := true
-	_, _, err := s.releaseMatch(ctx, project, e.Match, release{reason: "lost", holder: e.Holder,
-		mayHaveServer: &mayHaveServer})
+	_, _, err := s.releaseMatch(ctx, project, e.Match,
+		release{reason: "lost", holder: e.Holder, mayHaveServer: new(true)})
 	if err != nil {
 		return Ended{}, err
 	}

@@ -67,11 +67,8 @@ func (s *Store) replaced(ctx context.Context, project string, after *pb.Bookmark
 	if err != nil {
 		return nil, err
 	}
-	if from.GetPosition() >= after.GetPosition() {
-		from = nil // it is not of this history either
-	}
-	if from == nil {
-		from = new(pb.Bookmark)
+	if from == nil || from.GetPosition() >= after.GetPosition() {
+		from = new(pb.Bookmark) // the stored one is not of this history either
 	}
 	gap := &pb.Event{Kind: pb.Event_KIND_GAP, Reason: "replaced", Position: from.GetPosition()}
 	return []HistoryEntry{{[]*pb.Event{gap}, from}}, nil

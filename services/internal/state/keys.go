@@ -113,10 +113,3 @@ var keyNames = map[string]keyName{
 
 // turns names the two keys that take turns.
 var turns = strings.NewReplacer("_0", ":0", "_1", ":1")
-
-func keyNamed(name string) keyName {
-	if key, ok := keyNames[name]; ok {
-		return key
-	}
-	return keyName{suffix: turns.Replace(name)}
-}

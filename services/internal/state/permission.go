@@ -175,8 +175,8 @@ func ACLRules(name string) string {
 }
 
 func rulesOf(all ...rights) string {
-	commands, reads, writes, scriptKeys := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
-	schema, own := "+get", []string(nil)
+	var commands, reads, writes, scriptKeys, own []string
+	schema := "+get"
 	for _, r := range all {
 		if r.raises {
 			schema = "+get +set"
@@ -184,37 +184,27 @@ func rulesOf(all ...rights) string {
 		for _, key := range patternsOf(r.own) {
 			own = append(own, "~"+key)
 		}
-		for _, command := range strings.Fields(connecting + " " + r.calls) {
-			commands[command] = true
-		}
+		commands = append(commands, strings.Fields(connecting+" "+r.calls)...)
 		for _, name := range strings.Fields(r.scripts) {
 			for _, match := range redisCall.FindAllStringSubmatch(scripts()[name]().source, -1) {
-				commands[strings.ToLower(match[1])] = true
+				commands = append(commands, strings.ToLower(match[1]))
 			}
 		}
-		for _, key := range patternsOf(r.reads, r.changes, r.consults) {
-			reads[key] = true
-		}
-		for _, key := range patternsOf(r.adds, r.writes, r.changes) {
-			writes[key] = true
-		}
+		reads = append(reads, patternsOf(r.reads, r.changes, r.consults)...)
+		writes = append(writes, patternsOf(r.adds, r.writes, r.changes)...)
 		// Redis runs a script only if the user has all rights on the keys that the call names.
-		for _, key := range patternsOf(r.writes, r.changes, r.consults) {
-			scriptKeys[key] = true
-		}
+		scriptKeys = append(scriptKeys, patternsOf(r.writes, r.changes, r.consults)...)
 	}
 	var rules []string
-	for _, command := range slices.Sorted(maps.Keys(commands)) {
+	for _, command := range distinct(commands) {
 		rules = append(rules, "+"+command)
 	}
-	keySet := maps.Clone(reads)
-	maps.Copy(keySet, writes)
-	for _, key := range slices.Sorted(maps.Keys(keySet)) {
+	for _, key := range distinct(slices.Concat(reads, writes)) {
 		right := "~"
 		switch {
-		case !writes[key]:
+		case !slices.Contains(writes, key):
 			right = "%R~"
-		case !reads[key]:
+		case !slices.Contains(reads, key):
 			right = "%W~"
 		}
 		rules = append(rules, right+key)
@@ -225,13 +215,16 @@ func rulesOf(all ...rights) string {
 	}
 	if len(scriptKeys) > 0 {
 		second := []string{"+eval", "+evalsha"}
-		for _, key := range slices.Sorted(maps.Keys(scriptKeys)) {
+		for _, key := range distinct(scriptKeys) {
 			second = append(second, "~"+key)
 		}
 		rules = append(rules, "("+strings.Join(second, " ")+")")
 	}
 	return strings.Join(rules, " ")
 }
+
+// distinct returns the different ones of names, sorted.
+func distinct(names []string) []string { return slices.Compact(slices.Sorted(slices.Values(names))) }
 
 // ACLFile returns an ACL file for Redis. It has a user for each of the accounts, with the hash of its password, and no
 // others. When a hash is missing, Redis refuses the file with a message that names the user.

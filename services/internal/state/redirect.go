@@ -81,10 +81,7 @@ func (r *redirect) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 // known yet is found by elsewhere, after the client has read the new places.
 func (r *redirect) follow(ctx context.Context, cmd redis.Cmder, err error, elsewhere redis.ProcessHook) error {
 	for range maxMoves {
-		addr, moved := movedTo(err)
-		if !moved {
-			break
-		}
+		addr, _ := movedTo(err)
 		server, known := r.servers.Load(addr)
 		switch {
 		case known:
@@ -105,8 +102,8 @@ func (r *redirect) follow(ctx context.Context, cmd redis.Cmder, err error, elsew
 
 // isUnanswered reports whether no server answered, not even with an error, though the caller waited.
 func isUnanswered(err error) bool {
-	var answer redis.Error
-	return err != nil && !errors.As(err, &answer) && !errors.Is(err, context.Canceled)
+	_, answered := errors.AsType[redis.Error](err)
+	return err != nil && !answered && !errors.Is(err, context.Canceled)
 }
 
 // movedTo is the address in an answer "MOVED slot address".

@@ -90,7 +90,7 @@ func load(file string) *script {
 	s.included = s.args[:before[1]:before[1]]
 	keys, s.args = append(keys, h.keys...), append(s.args, h.args...)
 	for _, key := range keys {
-		s.keys = append(s.keys, keyNamed(key))
+		s.keys = append(s.keys, cmp.Or(keyNames[key], keyName{suffix: turns.Replace(key)}))
 	}
 	includes = word.ReplaceAllStringFunc(includes, func(name string) string {
 		if !slices.Contains(reads, name) {

@@ -32,22 +32,18 @@ func (t Target) name() string {
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
-// targetName is the name of a match's target. If the proposal changes the config's target, there follows the name of
-// the target that all of these share until hosting has served them, see script/include/credit.lua.
-func targetName(m *pb.Match) string {
+// neededTarget is the name of a match's target, and "" for a match that needs no server. If the proposal changes the
+// config's target, there follows the name of the target that all of these share until hosting has served them, see
+// script/include/credit.lua.
+func neededTarget(m *pb.Match) string {
+	if m.GetPlace() != PlaceHosting {
+		return ""
+	}
 	t, config := TargetOf(m), Target{Profile: m.GetHosting().GetProfile(), Fleet: m.GetHosting().GetFleet()}
 	if t == config {
 		return t.name()
 	}
 	return t.name() + " ~" + config.name()
-}
-
-// neededTarget is targetName, and "" for a match that needs no server.
-func neededTarget(m *pb.Match) string {
-	if m.GetPlace() != PlaceHosting {
-		return ""
-	}
-	return targetName(m)
 }
 
 // RefuseServer notes that hosting has no server for a match now: no other match of its target is claimed, but for one

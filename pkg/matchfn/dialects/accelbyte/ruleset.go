@@ -143,10 +143,7 @@ func Parse(node *document.Node) (*RuleSet, error) {
 	others(o, set)
 	o.Done()
 	names(r, set)
-	if err := r.Err(); err != nil {
-		return nil, err
-	}
-	return set, nil
+	return set, r.Err()
 }
 
 // known are members that are no rules.
@@ -249,8 +246,7 @@ func matching(r *lenient.Reader, n *document.Node) *Rule {
 		r.Fail(n, "weight, max and normalizationMax must not be negative")
 	}
 	if b := o.Get("isForBalancing"); b != nil {
-		balancing := r.Bool(b)
-		rule.Balancing = &balancing
+		rule.Balancing = new(r.Bool(b))
 	}
 	o.Done("useLatestTicketData")
 	return rule

@@ -226,10 +226,7 @@ func parse(node *document.Node) (*RuleSet, error) {
 		r.expansion(n, set)
 	}
 	o.Done()
-	if err := r.Err(); err != nil {
-		return nil, err
-	}
-	return set, nil
+	return set, r.Err()
 }
 
 type reader struct {

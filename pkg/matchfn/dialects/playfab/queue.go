@@ -123,10 +123,7 @@ func Parse(node *document.Node) (*Queue, error) {
 	}
 	q.Server = o.Get("ServerAllocationEnabled")
 	o.Done("BuildId", "BuildAliasParams", "StatisticsVisibilityToPlayers")
-	if err := r.Err(); err != nil {
-		return nil, err
-	}
-	return q, nil
+	return q, r.Err()
 }
 
 // rule reads a rule of a type, or of that which it names.

@@ -105,7 +105,8 @@ func (a *Requester) Ask(ctx context.Context, r *pb.RunRequest) (answer Answer) {
 		case !answered: // a runner may have it that did not say so yet
 			lost = min(time.Since(began), bus.TakenAfter)
 		}
-		answer.Cost = costOf(stats, lost)
+		// The runner says what it charges. All the time counts when it took the run and did not answer.
+		answer.Cost = runCost + lost + time.Duration(max(0, stats.GetCharge()))*time.Microsecond
 	}()
 	for {
 		select {
@@ -133,12 +134,6 @@ func (a *Requester) Ask(ctx context.Context, r *pb.RunRequest) (answer Answer) {
 			return Answer{Failure: unanswered}
 		}
 	}
-}
-
-// costOf is what a run is charged for: what the runner charges for it, or all the time when a runner took it and did
-// not answer.
-func costOf(stats *pb.RunStats, lost time.Duration) time.Duration {
-	return runCost + lost + time.Duration(max(0, stats.GetCharge()))*time.Microsecond
 }
 
 // parts collects the parts of an answer. Adding one never blocks.

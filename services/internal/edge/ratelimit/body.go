@@ -38,23 +38,23 @@ func Bodies(r state.Rate, now func() time.Time) echo.MiddlewareFunc {
 			if given == nil {
 				return next(c)
 			}
-			req.Body = &counted{given, func(n int) error { return limited(bytes.take(project, "", n)) }}
+			req.Body = &Counted{given, func(n int) error { return limited(bytes.take(project, "", n)) }}
 			defer func() { req.Body = given }() // the server must see its own body again
 			return next(c)
 		}
 	}
 }
 
-// counted is a body whose bytes are taken out of a bucket as they come.
-type counted struct {
+// Counted is a body of which Take is told as bytes come, and may refuse them.
+type Counted struct {
 	io.ReadCloser
 
-	take func(n int) error
+	Take func(n int) error
 }
 
-func (b *counted) Read(p []byte) (int, error) {
+func (b *Counted) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	if refused := b.take(n); refused != nil {
+	if refused := b.Take(n); refused != nil {
 		return 0, refused
 	}
 	return n, err

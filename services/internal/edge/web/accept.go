@@ -52,23 +52,20 @@ const EventStream = "text/event-stream"
 
 // WantsStream reports whether a request asks for server-sent events by name.
 func WantsStream(header http.Header) bool {
-	for entry := range strings.SplitSeq(strings.Join(header["Accept"], ","), ",") {
-		if media, params, err := mime.ParseMediaType(entry); err == nil && media == EventStream && hasWeight(params) {
-			return true
-		}
-	}
-	return false
+	return names(header, EventStream)
 }
 
 // accepts reports whether a request accepts one of some media types. Without the header it accepts all.
 func accepts(header http.Header, types ...string) bool {
 	lines := header["Accept"]
-	if len(lines) == 0 || len(lines) == 1 && lines[0] == "" {
-		return true
-	}
-	for entry := range strings.SplitSeq(strings.Join(lines, ","), ",") {
+	return len(lines) == 0 || len(lines) == 1 && lines[0] == "" || names(header, append(types, "*/*")...)
+}
+
+// names reports whether a request names one of some media types or ranges as one that it accepts.
+func names(header http.Header, types ...string) bool {
+	for entry := range strings.SplitSeq(strings.Join(header["Accept"], ","), ",") {
 		media, params, err := mime.ParseMediaType(entry)
-		if err == nil && (media == "*/*" || slices.Contains(types, media)) && hasWeight(params) {
+		if err == nil && slices.Contains(types, media) && hasWeight(params) {
 			return true
 		}
 	}

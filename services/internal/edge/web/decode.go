@@ -53,11 +53,7 @@ func (nullError) Error() string { return "null" }
 // refused. Integers may be written as 1.0 and 1e0. Byte slices are padded Base64 in its canonical form: an answer has
 // them exactly as they were sent.
 func Decode(c echo.Context, dst any) error {
-	req := c.Request()
-	if err := checkContentType(req.Header); err != nil {
-		return err
-	}
-	text, err := readBody(req)
+	text, err := readBody(c.Request())
 	if err != nil {
 		return err
 	}
@@ -149,8 +145,11 @@ func checkContentType(header http.Header) error {
 	return nil
 }
 
-// readBody reads all of the body, in one piece when its length is declared.
+// readBody checks the content type, and reads all of the body, in one piece when its length is declared.
 func readBody(req *http.Request) ([]byte, error) {
+	if err := checkContentType(req.Header); err != nil {
+		return nil, err
+	}
 	var text bytes.Buffer
 	if declared := req.ContentLength; 0 <= declared && declared < BodyLimit {
 		text.Grow(int(declared) + bytes.MinRead) // more, so that the end is seen without growing

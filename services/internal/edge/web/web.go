@@ -63,7 +63,7 @@ func New(log *slog.Logger, o Options) *echo.Echo {
 	}
 	e.OnAddRouteHandler = addHead(e)
 	steps := []echo.MiddlewareFunc{correlate}
-	if isTraced(o.Tracer) {
+	if _, off := o.Tracer.(noop.TracerProvider); o.Tracer != nil && !off {
 		steps = append(steps, tracing(o.Tracer, o.Propagator))
 	}
 	steps = append(steps, measures.measure, observe(log, o.Now), forbidCaching, unescapePath, negotiate, limitBody)
@@ -98,11 +98,6 @@ func forbidCaching(next echo.HandlerFunc) echo.HandlerFunc {
 		c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
 		return next(c)
 	}
-}
-
-func isTraced(p trace.TracerProvider) bool {
-	_, off := p.(noop.TracerProvider)
-	return p != nil && !off
 }
 
 // ReadTimeout is how long a request may take to arrive: enough for a function archive of 32 MiB over 5 Mbit/s.

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -290,9 +289,5 @@ func quote(text string) string {
 	if len(text) <= longestName {
 		return strconv.Quote(text)
 	}
-	cut := longestName
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return strconv.Quote(text[:cut]) + "…"
+	return strconv.Quote(strings.ToValidUTF8(text[:longestName], "")) + "…"
 }

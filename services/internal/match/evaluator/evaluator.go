@@ -35,19 +35,17 @@ func Select[O any](candidates []*Candidate[O]) []*Candidate[O] {
 		n += len(c.Tickets)
 	}
 	Sort(candidates)
-	tickets := make(map[string]struct{}, n)
-	backfills := map[string]struct{}{}
+	tickets, backfills := make(map[string]bool, n), map[string]bool{}
+	taken := func(ticket string) bool { return tickets[ticket] }
 	selected := candidates[:0:0]
 	for _, c := range candidates {
 		backfill := c.GetFilling().GetBackfill()
-		if _, used := backfills[backfill]; used || len(c.Tickets) == 0 || anyIn(tickets, c.Tickets) {
+		if backfills[backfill] || len(c.Tickets) == 0 || slices.ContainsFunc(c.Tickets, taken) {
 			continue
 		}
-		if backfill != "" {
-			backfills[backfill] = struct{}{}
-		}
+		backfills[backfill] = backfill != ""
 		for _, id := range c.Tickets {
-			tickets[id] = struct{}{}
+			tickets[id] = true
 		}
 		selected = append(selected, c)
 	}
@@ -60,8 +58,11 @@ func Sort[O any](candidates []*Candidate[O]) { slices.SortFunc(candidates, Compa
 // Compare is negative when a is preferred to b.
 func Compare[O any](a, b *Candidate[O]) int {
 	// One comparison after the other: almost always the first few decide, and the ids of tickets are long.
-	if c := compareBool(b.First, a.First); c != 0 {
-		return c
+	if a.First != b.First {
+		if a.First {
+			return -1
+		}
+		return 1
 	}
 	if c := cmp.Compare(b.GetScore(), a.GetScore()); c != 0 {
 		return c
@@ -74,22 +75,4 @@ func Compare[O any](a, b *Candidate[O]) int {
 		cmp.Compare(a.Config, b.Config),
 		cmp.Compare(a.GetFilling().GetBackfill(), b.GetFilling().GetBackfill()),
 	)
-}
-
-// compareBool orders false before true.
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
-}
-
-func anyIn(set map[string]struct{}, ids []string) bool {
-	return slices.ContainsFunc(ids, func(id string) bool {
-		_, is := set[id]
-		return is
-	})
 }

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"matchmaker.dev/pkg/matchfn/block"
 	"matchmaker.dev/pkg/matchfn/rules/document"
@@ -151,11 +150,7 @@ func listed(some []string, n int) string {
 			b.WriteString(", ")
 		}
 		if len(name) > longest {
-			cut := longest
-			for cut > 0 && !utf8.RuneStart(name[cut]) {
-				cut--
-			}
-			name = name[:cut] + "…"
+			name = strings.ToValidUTF8(name[:longest], "") + "…"
 		}
 		fmt.Fprintf(&b, "%q", name)
 	}

@@ -42,24 +42,18 @@ func (l *nameList) bytes() int {
 	return n
 }
 
-// count counts the lists of names of a group that came.
-func (g *group) count(ix *Index) {
+// count counts the lists of names of a group: n is 1 for one that came, and -1 for one that goes.
+func (g *group) count(ix *Index, n int) {
 	for i := range g.members {
-		if l := g.members[i].names; l != nil {
-			if l.uses++; l.uses == 1 {
-				ix.ticketBytes += l.bytes()
-			}
+		l := g.members[i].names
+		if l == nil {
+			continue
 		}
-	}
-}
-
-// discount is the opposite of count.
-func (g *group) discount(ix *Index) {
-	for i := range g.members {
-		if l := g.members[i].names; l != nil {
-			if l.uses--; l.uses == 0 {
-				ix.ticketBytes -= l.bytes()
-			}
+		if l.uses == 0 {
+			ix.ticketBytes += l.bytes()
+		}
+		if l.uses += n; l.uses == 0 {
+			ix.ticketBytes -= l.bytes()
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"maps"
 	"math/bits"
 	"slices"
 
@@ -55,9 +56,7 @@ func (v View) Keep(s *Selection, k *IncrementalSelection) {
 func (k *IncrementalSelection) renumber(v View, s *Selection) {
 	k.all = Selection{tickets: slices.Clone(s.tickets), slots: slices.Clone(s.slots), shared: slices.Clone(s.shared),
 		traced: map[uint32]string{}, several: s.several}
-	for number, trace := range s.traced {
-		k.all.traced[number] = trace
-	}
+	maps.Copy(k.all.traced, s.traced)
 	k.numbers = make([]uint32, len(v.ix.slots))
 	k.waiting, k.live = slices.Clone(s.union), s.N()
 	k.created = make([]float64, s.N())

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"hash/maphash"
+	"maps"
 	"math/bits"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
@@ -40,7 +41,7 @@ func (ix *Index) join(t *ticket, body *pb.Ticket) {
 		return
 	}
 	ix.groups++
-	t.group.count(ix)
+	t.group.count(ix, 1)
 	for i := range t.group.members {
 		ix.addPlayer(t, t.group.members[i].handle)
 	}
@@ -81,7 +82,7 @@ func (ix *Index) leave(t *ticket) {
 	})
 	if t.group != nil {
 		ix.groups--
-		t.group.discount(ix)
+		t.group.count(ix, -1)
 	}
 	if p.shared != nil {
 		p.shared.remove(t.slot)
@@ -106,9 +107,7 @@ func (ix *Index) movePlayers(live []uint32, fresh bool) {
 	p := &ix.players
 	if fresh {
 		of := make(map[uint64]uint32, len(live))
-		for player, n := range p.of {
-			of[player] = n
-		}
+		maps.Copy(of, p.of)
 		p.of = of
 	}
 	var shared bitset

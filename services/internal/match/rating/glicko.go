@@ -29,12 +29,7 @@ func (m glicko) Rate(teams []Team) [][]Rating {
 			if q == i {
 				continue
 			}
-			switch {
-			case teams[i].Rank < teams[q].Rank:
-				one.outcome = 1
-			case teams[i].Rank == teams[q].Rank:
-				one.outcome = 0.5
-			}
+			one.outcome = outcome(teams[q].Rank - teams[i].Rank)
 			others = append(others, one)
 		}
 		for _, p := range teams[i].Players {

@@ -29,14 +29,7 @@ func Judge(m Model, teams []Team) (j Judged) {
 	for i := range teams {
 		for k := range i {
 			a, b := teams[k], teams[i]
-			outcome := 0.5
-			switch {
-			case a.Rank < b.Rank:
-				outcome = 1
-			case a.Rank > b.Rank:
-				outcome = 0
-			}
-			odds := m.Odds([]Team{a, b})[0]
+			odds, outcome := m.Odds([]Team{a, b})[0], outcome(b.Rank-a.Rank)
 			if odds < 0.5 {
 				odds, outcome = 1-odds, 1-outcome
 			}

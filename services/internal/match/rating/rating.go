@@ -177,6 +177,17 @@ func (t *Team) sums() (mean, variance float64) {
 	return mean, variance
 }
 
+// outcome is the result of a pair for a team that is so many ranks ahead: 1 if it won, and 0.5 for a draw.
+func outcome(ahead int) float64 {
+	switch {
+	case ahead > 0:
+		return 1
+	case ahead == 0:
+		return 0.5
+	}
+	return 0
+}
+
 // beats returns the chance of a team against another one, where n performances differ by Beta.
 func (s Settings) beats(a, b *Team, n int) float64 {
 	am, av := a.sums()

@@ -102,15 +102,7 @@ func (m wengLin) paired(teams []Team, sides []side, i int) (omega, delta float64
 func (m wengLin) compared(x, t float64, ahead int) (v, w float64) {
 	if m.Model == BradleyTerry {
 		p := 1 / (1 + math.Exp(-x))
-		switch {
-		case ahead > 0:
-			v = 1 - p
-		case ahead == 0:
-			v = 0.5 - p
-		default:
-			v = -p
-		}
-		return v, p * (1 - p)
+		return outcome(ahead) - p, p * (1 - p)
 	}
 	switch {
 	case ahead > 0:

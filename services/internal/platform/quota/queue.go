@@ -1,6 +1,7 @@
 package quota
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -47,9 +48,7 @@ type Turn struct {
 
 // NewQueue makes a Queue.
 func NewQueue(o Options) *Queue {
-	if o.Usage == nil {
-		o.Usage = &Usage{}
-	}
+	o.Usage = cmp.Or(o.Usage, &Usage{})
 	q := &Queue{Options: o, held: map[string]int{}}
 	if o.Waiting > 0 {
 		q.room = NewShares[string](int64(o.Waiting))

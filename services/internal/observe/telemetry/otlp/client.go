@@ -82,8 +82,7 @@ func (c *client) send(ctx context.Context, request proto.Message) error {
 		if err == nil {
 			return nil
 		}
-		var again retryableError
-		if errors.As(err, &again) {
+		if again, ok := errors.AsType[retryableError](err); ok {
 			pause := max(again.after, pauses.NextBackOff())
 			if pause < time.Until(end) && wait.For(ctx, pause) == nil {
 				continue
@@ -114,8 +113,7 @@ func (c *client) post(ctx context.Context, body []byte) error {
 	request.Header = c.header.Clone()
 	response, err := c.http.Do(request)
 	if err != nil {
-		var at *url.Error
-		if errors.As(err, &at) {
+		if at, ok := errors.AsType[*url.Error](err); ok {
 			err = at.Err // without the URL
 		}
 		if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) { // closed without a response
