@@ -246,13 +246,7 @@ func subscribe[M any, P interface {
 		}
 		handle(b.extract(b.life, headers(msg.Header)), msg.Subject, m, msg)
 	}
-	var sub *nats.Subscription
-	var err error
-	if queue == "" {
-		sub, err = b.conn.Subscribe(subject, receive)
-	} else {
-		sub, err = b.conn.QueueSubscribe(subject, queue, receive)
-	}
+	sub, err := b.conn.QueueSubscribe(subject, queue, receive)
 	if err != nil {
 		return subscription{}, unavailable(err)
 	}

@@ -15,18 +15,13 @@ const PreferenceApplied = "Preference-Applied"
 // AppliedWait is the preference "wait" as an answer repeats it.
 func AppliedWait(wait time.Duration) string { return "wait=" + strconv.Itoa(int(wait.Seconds())) }
 
-// PreferredWait is the time that a request prefers to wait, at most longest.
-func PreferredWait(h http.Header, longest time.Duration) time.Duration {
-	return preferredWait(h["Prefer"], longest)
-}
-
 // preference is one of a header, up to a comma outside of quotes.
 var preference = regexp.MustCompile(`[^,"]*(?:"(?:[^"\\]|\\.)*"[^,"]*)*`)
 
-// preferredWait is the time in a preference "wait" (RFC 7240): N in wait=N or wait="N", in seconds, at most longest. It
-// is 0 without one. Of several the first counts; other preferences and parameters do not matter.
-func preferredWait(headers []string, longest time.Duration) time.Duration {
-	for _, one := range preference.FindAllString(strings.Join(headers, ","), -1) {
+// PreferredWait is the time in a preference "wait" of a request (RFC 7240): N in wait=N or wait="N", in seconds, at
+// most longest. It is 0 without one. Of several the first counts; other preferences and parameters do not matter.
+func PreferredWait(h http.Header, longest time.Duration) time.Duration {
+	for _, one := range preference.FindAllString(strings.Join(h["Prefer"], ","), -1) {
 		one, _, _ = strings.Cut(one, ";") // its parameters
 		name, value, _ := strings.Cut(one, "=")
 		if !strings.EqualFold(strings.TrimSpace(name), "wait") {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"net/http"
 	"testing"
 	"time"
 )
@@ -34,7 +35,7 @@ func TestPreferredWait(t *testing.T) {
 		{[]string{`wait="7`}, 0},
 		{[]string{"waiting=7"}, 0},
 	} {
-		if got := preferredWait(c.headers, 30*time.Second); got != c.want {
+		if got := PreferredWait(http.Header{"Prefer": c.headers}, 30*time.Second); got != c.want {
 			t.Errorf("%q: got %v, want %v", c.headers, got, c.want)
 		}
 	}
@@ -43,7 +44,7 @@ func TestPreferredWait(t *testing.T) {
 func FuzzPreferredWait(f *testing.F) {
 	f.Add(`respond-async;a="b, wait=1", wait="7"; x`)
 	f.Fuzz(func(t *testing.T, header string) {
-		if got := preferredWait([]string{header}, time.Minute); got < 0 || got > time.Minute {
+		if got := PreferredWait(http.Header{"Prefer": {header}}, time.Minute); got < 0 || got > time.Minute {
 			t.Errorf("%q: got %v", header, got)
 		}
 	})
