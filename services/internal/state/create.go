@@ -85,8 +85,6 @@ type creation struct {
 	older  [][2]string
 	unread []string
 	looks  int
-	// playing is the match for which it was refused at last.
-	playing string
 	// rated is what its players' ratings are, if it has any; the body has room for them.
 	rated *ratedTicket
 	done  chan answer
@@ -247,7 +245,7 @@ func (c *Creator) write(ctx context.Context, project string, g *group, batch []*
 	position, verdicts, err := c.store.create(ctx, project, batch)
 	holds := len(g.told) == 0
 	for _, v := range verdicts {
-		holds = holds && v.reason != "older" && v.reason != "playing" // what they read comes before the next group
+		holds = holds && v.reason != "older" // what that reads comes before the next group
 	}
 	c.mu.Lock()
 	holds = holds && len(g.queue) > 0
@@ -263,7 +261,7 @@ func (c *Creator) write(ctx context.Context, project string, g *group, batch []*
 }
 
 // answer answers the creations of a group as its script said, and returns the creations to retry once their unread
-// tickets, or matches that may be over, were looked at.
+// tickets were looked at.
 func (s *Store) answer(
 	ctx context.Context, project string, batch []*creation, verdicts map[int]verdict, err error,
 ) (again []*creation) {
@@ -273,12 +271,11 @@ func (s *Store) answer(
 		result := answer{Created{ID: one.Ticket.GetId(), Running: v.running}, err}
 		switch {
 		case err != nil, v.reason == "":
-		case v.reason == "older" && one.looks < maxLooks:
-			again, one.unread, one.looks = append(again, one), strings.Fields(v.value), one.looks+1
-			continue
-		case v.reason == "playing" && v.value != one.playing:
-			again, one.playing = append(again, one), v.value
-			continue
+		case v.reason == "older":
+			if result.err = one.mayLook(); result.err == nil {
+				again, one.unread = append(again, one), strings.Fields(v.value)
+				continue
+			}
 		case v.reason == "ended":
 			result.Ended = strings.Fields(v.value)
 		case v.reason == "again":
@@ -323,8 +320,16 @@ func queuesOf(batch []*creation) (queues []string) {
 	return queues
 }
 
-// lookAt gives creations the older tickets of their players that the script has to read, lets the players leave matches
-// that are over, and returns the creations to retry: none if that failed, which they are told.
+// mayLook returns an error when a creation has read older tickets too often.
+func (c *creation) mayLook() error {
+	if c.looks++; c.looks > maxLooks {
+		return problem.New(problem.Unavailable, "the tickets of this player change too fast, try again").After(answerDelay)
+	}
+	return nil
+}
+
+// lookAt gives creations the older tickets of their players that the script has to read, and returns the creations to
+// retry: none if that failed, which they are told.
 func (s *Store) lookAt(ctx context.Context, project string, all []*creation) []*creation {
 	k := keysOf(project)
 	var ids []string
@@ -336,20 +341,22 @@ func (s *Store) lookAt(ctx context.Context, project string, all []*creation) []*
 	})
 	in := replied{err: err}
 	for _, one := range all {
-		if one.playing != "" && in.err == nil {
-			_, in.err = s.runs(ctx, project, one.playing, PlayersOf(one.Ticket)...)
-		}
-		for i := 0; i < len(one.unread) && in.err == nil; i++ {
-			id := one.unread[i]
+		for _, id := range one.unread {
+			if in.err != nil {
+				break
+			}
 			match := in.text(in.row(rows[0])[0])
 			rows, one.older = rows[1:], slices.DeleteFunc(one.older, func(pair [2]string) bool { return pair[0] == id })
 			one.older = append(one.older, [2]string{id, match})
 		}
 	}
-	for ; in.err != nil && len(all) > 0; all = all[1:] {
-		all[0].done <- answer{Created{ID: all[0].Ticket.GetId()}, in.err}
+	if in.err == nil {
+		return all
 	}
-	return all
+	for _, one := range all {
+		one.done <- answer{Created{ID: one.Ticket.GetId()}, in.err}
+	}
+	return nil
 }
 
 // verdict is the script's reply for a ticket.
@@ -499,8 +506,6 @@ func (s *Store) refusal(c *creation, v verdict) error {
 	case "project":
 		return s.limits.Project().LimitError(problem.ProjectLimited, "project", v.after, "this project creates tickets too "+
 			"often: %v a second are allowed, one for each of their players", s.limits.ProjectRate)
-	case "older":
-		return problem.New(problem.Unavailable, "the tickets of this player change too fast, try again").After(answerDelay)
 	case "taken":
 		return problem.New(problem.PlayerHasTicket, "a player of this ticket has the ticket %s already, and has no room for "+
 			"another: delete that one, or wait for its result", v.value).Exceeds("tickets.perPlayer")

@@ -309,30 +309,28 @@ func (s *Store) SweepResults(ctx context.Context, project string, limit int) (mi
 // RunningMatch returns the match that a player plays, which has no result yet; nil for none. One whose server renews
 // its token no more is over for the player.
 func (s *Store) RunningMatch(ctx context.Context, project, player string) (*Played, error) {
-	id, err := s.textIn(ctx, project, keysOf(project).running(), player)
+	k := keysOf(project)
+	id, err := s.textIn(ctx, project, k.running(), player)
 	if err != nil || id == "" {
 		return nil, err
 	}
-	return s.runs(ctx, project, id, player)
-}
-
-// runs returns a match that players play; nil if it is over, and then they play it no more, see RunningMatch.
-func (s *Store) runs(ctx context.Context, project, id string, players ...string) (*Played, error) {
 	m, err := s.Played(ctx, project, id)
 	if problem.KindOf(err) == problem.NotFound {
 		return nil, nil
 	}
-	if err != nil || !m.GetRenews() {
-		return m, err
+	if err != nil {
+		return nil, err
 	}
-	k := keysOf(project)
-	if server, err := s.textIn(ctx, project, k.match(id), "v"); server != "" || err != nil {
-		return m, err
+	if m.GetRenews() {
+		server, err := s.textIn(ctx, project, k.match(id), "v")
+		if err != nil {
+			return nil, err
+		}
+		if server == "" {
+			return nil, s.eval(ctx, s.forgetCall(k, m, player, "", nil))
+		}
 	}
-	for _, player := range players {
-		err = cmp.Or(err, s.eval(ctx, s.forgetCall(k, m, player, "", nil)))
-	}
-	return nil, err
+	return m, nil
 }
 
 func (s *Store) forgetCall(k keys, m *Played, player, tickets string, body []byte) call {

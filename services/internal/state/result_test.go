@@ -245,43 +245,6 @@ func TestSearchWhileAMatchRuns(t *testing.T) {
 	})
 }
 
-// A match whose server renews its token no more is over for its players, also where another one searches for them.
-func TestSearchOnceTheServerIsGone(t *testing.T) {
-	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
-		now := epoch0
-		s := open(state.Options{Clock: func() time.Time { return now }})
-		revision, terms := setUp(t, s)
-		rules := &pb.ProjectSettings{Tickets: &pb.TicketRules{Running: "refuse"}}
-		must(t, s.CreateParty(t.Context(), project, partyOf("1", "ada", "owner-of-p"), fewParties))
-		for name, search := range map[string]func(ticket *pb.Ticket) error{
-			"t": func(ticket *pb.Ticket) error {
-				_, err := s.Creator(nil).CreateAs(t.Context(), project, state.Creation{Ticket: ticket, Settings: rules})
-				return err
-			},
-			"p": func(ticket *pb.Ticket) error {
-				p, err := s.Party(t.Context(), project, "1")
-				must(t, err)
-				_, _, _, err = s.StartSearch(t.Context(), project, p, ticket, rules, time.Minute, time.Minute)
-				return err
-			},
-		} {
-			match, first := "m"+name, name
-			must(t, s.Creator(nil).Create(t.Context(), project, ticket(first, 1)))
-			c := claim(revision, match, first)
-			c.Match.Awaited = &pb.Awaited{Time: time.Hour.Milliseconds(), Match: match, Config: "c"}
-			mustClaim(t, s, terms, c)
-			must(t, third(take(t.Context(), s, c.Match, now, now.Add(10*time.Second))))
-			end := state.Outcome{Holder: "one", Readable: time.Minute, Connection: "x:1",
-				Server: &pb.GameServer{Config: "c", Hosting: c.Match.GetHosting()}, KeepServer: time.Minute}
-			must(t, third(s.Assign(t.Context(), project, c.Match, end, map[string]*pb.Assignment{first: {}})))
-			kindOf(t, search(group("running-"+name, 1, "ada", "owner-of-"+name)), problem.Conflict)
-			now = now.Add(time.Minute)
-			must(t, second(s.Expire(t.Context(), project, time.Hour, time.Minute, 10)))
-			must(t, search(group("over-"+name, 1, "ada", "owner-of-"+name)))
-		}
-	})
-}
-
 // A result that does not come in time is told once, may come later, and is forgotten at last.
 func TestMissingResults(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
