@@ -151,8 +151,7 @@ func (d *deliverer) follow(ctx context.Context) {
 				first := m.GetEvents()[0]
 				gap := &pb.Event{Kind: pb.Event_KIND_GAP, Reason: "trimmed", Time: first.GetTime(),
 					Position: first.GetPosition()}
-				// It is noted behind the message that is gone, so that it comes again until it is taken.
-				if !d.add(gap, place{min(d.read.message, m.Sequence), 0}, gapNumber) {
+				if !d.add(gap, place{m.Sequence, 0}, gapNumber) {
 					return false
 				}
 			}

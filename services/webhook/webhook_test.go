@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -282,45 +281,6 @@ func TestEveryEventIsDeliveredInOrderOfItsMatch(t *testing.T) {
 		t.Errorf("after the note, %d events were sent again", len(r.got)-3)
 	}
 	r.mu.Unlock()
-}
-
-// A gap that was not taken when a replica stops is sent by the next one.
-func TestAGapIsSentUntilItIsTaken(t *testing.T) {
-	w := newWorld(t)
-	var down, refused atomic.Bool
-	isGap := func(e *client.WebhookEvent) bool { return e.Data.Kind == "gap" && e.Data.Reason == "trimmed" }
-	r := receive(t, func(e *client.WebhookEvent) int {
-		if !down.Load() {
-			return http.StatusOK
-		}
-		refused.Store(refused.Load() || isGap(e))
-		return http.StatusServiceUnavailable
-	}, secret("a"))
-	patient := func(o *Options) { o.Settings.Tries = 1000 }
-	_, stop := w.serve("first", w.store, patient)
-	w.put(w.hook("backend", r.URL, "assigned"))
-	w.happens(pb.Event_KIND_ASSIGNED, "m")
-	w.wantInOrder(r, "m")
-	stop()
-	down.Store(true)
-	w.happens(pb.Event_KIND_ASSIGNED, "lost")
-	w.eventually("it is published", func() bool {
-		last, _, err := w.bus.LastEvents(t.Context(), project)
-		must(t, err)
-		return last.GetEvents()[0].GetMatch() == "lost"
-	})
-	must(t, w.bus.PurgeProject(t.Context(), project))
-	w.happens(pb.Event_KIND_ASSIGNED, "m")
-	_, stop = w.serve("second", w.store, patient)
-	w.eventually("the gap is refused", refused.Load)
-	stop()
-	down.Store(false)
-	w.serve("third", w.store, patient)
-	w.eventually("the gap is taken", func() bool {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		return slices.ContainsFunc(r.got, isGap)
-	})
 }
 
 // A process that cannot do its work tries again for half the time of a lease, and then leaves it to others. In one
