@@ -143,7 +143,10 @@ func Parse(node *document.Node) (*RuleSet, error) {
 	others(o, set)
 	o.Done()
 	names(r, set)
-	return set, r.Err()
+	if err := r.Err(); err != nil {
+		return nil, err
+	}
+	return set, nil
 }
 
 // known are members that are no rules.
@@ -246,7 +249,8 @@ func matching(r *lenient.Reader, n *document.Node) *Rule {
 		r.Fail(n, "weight, max and normalizationMax must not be negative")
 	}
 	if b := o.Get("isForBalancing"); b != nil {
-		rule.Balancing = new(r.Bool(b))
+		balancing := r.Bool(b)
+		rule.Balancing = &balancing
 	}
 	o.Done("useLatestTicketData")
 	return rule

@@ -226,7 +226,10 @@ func parse(node *document.Node) (*RuleSet, error) {
 		r.expansion(n, set)
 	}
 	o.Done()
-	return set, r.Err()
+	if err := r.Err(); err != nil {
+		return nil, err
+	}
+	return set, nil
 }
 
 type reader struct {

@@ -123,7 +123,10 @@ func Parse(node *document.Node) (*Queue, error) {
 	}
 	q.Server = o.Get("ServerAllocationEnabled")
 	o.Done("BuildId", "BuildAliasParams", "StatisticsVisibilityToPlayers")
-	return q, r.Err()
+	if err := r.Err(); err != nil {
+		return nil, err
+	}
+	return q, nil
 }
 
 // rule reads a rule of a type, or of that which it names.

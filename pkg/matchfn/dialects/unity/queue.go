@@ -90,7 +90,10 @@ func Parse(node *document.Node, pool string) (*Queue, error) {
 	node, _ = r.Open(node, lenient.Envelope{Name: "name", Marks: append(Marks(), "matchLogic", "maxPlayersPerTicket"),
 		Around: []string{"queueConfig", "queues", "results", "result"}, Members: Marks()})
 	q := r.queue(node, pool)
-	return q, r.Err()
+	if err := r.Err(); err != nil {
+		return nil, err
+	}
+	return q, nil
 }
 
 type reader struct{ lenient.Reader }
