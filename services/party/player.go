@@ -81,11 +81,13 @@ func (s *service) inTurn(
 }
 
 func (s *service) export(c echo.Context) error {
-	return s.look(c, s.exportOf)
+	return s.look(c, func(ctx context.Context, project, player string) (any, error) {
+		return s.exportOf(ctx, project, player)
+	})
 }
 
-// exportOf is what is stored of a player, a *response.PlayerExport.
-func (s *service) exportOf(ctx context.Context, project, player string) (any, error) {
+// exportOf is what is stored of a player.
+func (s *service) exportOf(ctx context.Context, project, player string) (*response.PlayerExport, error) {
 	doc, size := &response.PlayerExport{Player: player, Complete: true}, 0
 	err := s.Store.FindPlayer(ctx, project, player, func(m state.Mentions) error {
 		for _, id := range m.Tickets {
