@@ -102,7 +102,7 @@ func (r *recent) list() []response.LogLine {
 			number++
 		}
 	}
-	// The times are as long as each other, so their texts sort as they do.
+	// All times have the same length, so their texts sort in the order of the times.
 	slices.SortStableFunc(lines, func(a, b response.LogLine) int { return cmp.Compare(a.Time, b.Time) })
 	return lines
 }

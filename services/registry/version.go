@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -222,7 +221,9 @@ func (u *upload) apply(current *pb.Function, name string, now time.Time) (*pb.Fu
 		return nil, problem.New(problem.Invalid, "shadow: no upload of this function runs, in whose shadow it could: upload "+
 			"it without")
 	}
-	current = cmp.Or(current, &pb.Function{Name: name, Created: now.UnixMilli()})
+	if current == nil {
+		current = &pb.Function{Name: name, Created: now.UnixMilli()}
+	}
 	latest, module := int64(0), ""
 	for _, v := range current.GetVersions() {
 		same := strings.HasPrefix(v.GetModule(), u.hash)

@@ -206,7 +206,10 @@ func (f *function) servingPart(r *run) *function {
 	if f.record.GetCanary() == nil {
 		return f
 	}
-	now := cmp.Or(r.Request.GetNow(), f.env.Store.Now().UnixMilli())
+	now := r.Request.GetNow()
+	if now == 0 {
+		now = f.env.Store.Now().UnixMilli()
+	}
 	var upload int64
 	upload, r.canary = canary.For(f.record, r.Request.GetConfig(), r.Request.GetQueue(), now)
 	if upload == 0 || f.closed || f.current != nil && f.current.spec.GetVersion() == upload {

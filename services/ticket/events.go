@@ -148,7 +148,7 @@ func (w *waiter) reason(asked bool) string {
 	e, said := w.end.Load(), w.notified.Load()
 	switch {
 	case e.GetKind() == pb.Event_KIND_EXPIRED && e.GetReason() != "read", e.GetReason() == "replaced":
-		return e.GetReason() // abandoned, unserved, declined, silent or replaced
+		return e.GetReason() // abandoned, unserved, unheard, declined, silent or replaced
 	case e.GetKind() == pb.Event_KIND_EXPIRED:
 		return "expired"
 	case e == nil && w.knowsEnd():

@@ -160,6 +160,13 @@ func (k ticket) result(t *trial) assignment {
 	return *got.Assignment
 }
 
+// assigned reports whether the ticket has a result.
+func (k ticket) assigned(t *trial) bool {
+	var got ticketResponse
+	t.do(http.StatusOK, k.get()).decode(t, &got)
+	return got.Assignment != nil
+}
+
 // mustWait notes a failure when the ticket has a result.
 func (k ticket) mustWait(t *trial) {
 	var got ticketResponse

@@ -356,7 +356,14 @@ func (b *builder) reachable(l *reachLimit, region int) bool {
 	most, over := b.atMost(l.need.Max), b.atMost(l.need.Over)
 	regions := len(b.pool.regions)
 	for _, t := range b.chosen {
-		most, over = b.ownOr(l.need.Max, t, most), b.ownOr(l.need.Over, t, over)
+		if l.need.Max != nil && l.need.Max.Clock == rules.Own {
+			most = own(l.need.Max, b.pool.age[t])
+			b.noteChange(l.need.Max, b.pool.age[t])
+		}
+		if l.need.Over != nil && l.need.Over.Clock == rules.Own {
+			over = own(l.need.Over, b.pool.age[t])
+			b.noteChange(l.need.Over, b.pool.age[t])
+		}
 		at := int(t)*regions + region
 		if !rounding.AtMost(l.worst[at], most) || l.above != nil && !rounding.AtMost(l.above[at], over) {
 			return false

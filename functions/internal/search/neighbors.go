@@ -25,7 +25,11 @@ func (s *search) anchors() []uint32 {
 	}
 	order = matchfn.SortPool(order, s.pool.created)
 	if column := s.column(s.rules.Priority); column != nil {
-		order = sortedBy(order, func(t uint32) float64 { return -s.priority(column, t) })
+		first := make([]float64, len(order))
+		for i, t := range order {
+			first[i] = -s.priority(column, t)
+		}
+		order = sortedBy(order, first)
 	}
 	return order
 }
@@ -136,15 +140,15 @@ func (s *search) byKey(tickets []uint32) []uint32 {
 	if len(s.keyed) == 0 {
 		return tickets
 	}
-	return sortedBy(tickets, func(t uint32) float64 { return float64(s.keys[t]) })
+	keys := make([]float64, len(tickets))
+	for i, t := range tickets {
+		keys[i] = float64(s.keys[t])
+	}
+	return sortedBy(tickets, keys)
 }
 
 // sortedBy sorts tickets by a number of each. Tickets of a number stay in their order.
-func sortedBy(tickets []uint32, number func(t uint32) float64) []uint32 {
-	numbers := make([]float64, len(tickets))
-	for i, t := range tickets {
-		numbers[i] = number(t)
-	}
+func sortedBy(tickets []uint32, numbers []float64) []uint32 {
 	order := matchfn.SortBy(numbers)
 	for i, at := range order {
 		order[i] = tickets[at]

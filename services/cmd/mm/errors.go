@@ -101,6 +101,7 @@ func (s *session) errorText(err error) string {
 
 // endings say why a ticket ended.
 var endings = map[string]string{
+	"replaced":     "replaced (by a newer ticket of a player)",
 	"abandoned":    "abandoned (it waited for too long)",
 	"unserved":     "unserved (no config serves its queues)",
 	"unheard":      "unheard (no request asked for it)",

@@ -47,7 +47,7 @@ type Beginning struct {
 func (s *Store) BeginAllocations(ctx context.Context, project string, matches []Beginning) ([]Allocation, error) {
 	all := make([]Allocation, 0, len(matches))
 	err := runBatches(ctx, s, project, matches, 5, func(b Beginning) (tickets, bytes int) {
-		return len(TicketsOf(b.Match.GetProposal())), 0
+		return CountTickets(b.Match.GetProposal()), 0
 	}, func(batch []Beginning) (call, error) { return s.beginCall(keysOf(project), batch), nil },
 		func(_ Beginning, position uint64, said []any) (err error) {
 			var b Allocation

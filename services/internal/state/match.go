@@ -148,6 +148,14 @@ func (s *Store) RemoveFromOutbox(ctx context.Context, project string, matches []
 	return unavailable(s.redis.ZRem(ctx, keysOf(project).outbox(), matches).Err())
 }
 
+// CountTickets counts the tickets of a proposal.
+func CountTickets(p *pb.Proposal) (n int) {
+	for _, team := range p.GetTeams() {
+		n += len(team.GetTickets())
+	}
+	return n
+}
+
 // TicketsOf lists the tickets of a proposal, team by team. The list must not be changed.
 func TicketsOf(p *pb.Proposal) []string {
 	if teams := p.GetTeams(); len(teams) == 1 {

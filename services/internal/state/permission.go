@@ -223,7 +223,7 @@ func rulesOf(all ...rights) string {
 	return strings.Join(rules, " ")
 }
 
-// distinct returns the different ones of names, sorted.
+// distinct returns names sorted, and each once.
 func distinct(names []string) []string { return slices.Compact(slices.Sorted(slices.Values(names))) }
 
 // ACLFile returns an ACL file for Redis. It has a user for each of the accounts, with the hash of its password, and no

@@ -81,7 +81,10 @@ func (r *redirect) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Pro
 // known yet is found by elsewhere, after the client has read the new places.
 func (r *redirect) follow(ctx context.Context, cmd redis.Cmder, err error, elsewhere redis.ProcessHook) error {
 	for range maxMoves {
-		addr, _ := movedTo(err)
+		addr, moved := movedTo(err)
+		if !moved {
+			break
+		}
 		server, known := r.servers.Load(addr)
 		switch {
 		case known:

@@ -58,10 +58,10 @@ func WantsStream(header http.Header) bool {
 // accepts reports whether a request accepts one of some media types. Without the header it accepts all.
 func accepts(header http.Header, types ...string) bool {
 	lines := header["Accept"]
-	return len(lines) == 0 || len(lines) == 1 && lines[0] == "" || names(header, append(types, "*/*")...)
+	return len(lines) == 0 || len(lines) == 1 && lines[0] == "" || names(header, "*/*") || names(header, types...)
 }
 
-// names reports whether a request names one of some media types or ranges as one that it accepts.
+// names reports whether the Accept header lists one of some media types or ranges, with a weight above 0.
 func names(header http.Header, types ...string) bool {
 	for entry := range strings.SplitSeq(strings.Join(header["Accept"], ","), ",") {
 		media, params, err := mime.ParseMediaType(entry)

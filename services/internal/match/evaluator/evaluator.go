@@ -43,7 +43,9 @@ func Select[O any](candidates []*Candidate[O]) []*Candidate[O] {
 		if backfills[backfill] || len(c.Tickets) == 0 || slices.ContainsFunc(c.Tickets, taken) {
 			continue
 		}
-		backfills[backfill] = backfill != ""
+		if backfill != "" {
+			backfills[backfill] = true
+		}
 		for _, id := range c.Tickets {
 			tickets[id] = true
 		}

@@ -12,7 +12,7 @@ import (
 // and a little for each 64 slots of the index. Tickets keep their numbers: those that come later have greater ones.
 // Numbers of tickets that are gone are not used again.
 //
-// The zero Kept is empty. It is for one goroutine at a time, and holds on to its tickets.
+// The zero IncrementalSelection is empty. It is for one goroutine at a time, and holds on to its tickets.
 type IncrementalSelection struct {
 	index  *Index
 	moves  uint64

@@ -15,7 +15,7 @@ import (
 // ghost is what a function that keeps tickets knows: by number, which ticket it was told of and not told to forget.
 type ghost map[uint32]string
 
-// keeper does what a run does with a Kept, and what the function does with what it is told.
+// keeper does what a run does with an IncrementalSelection, and what the function does with what it is told.
 type keeper struct {
 	kept  pool.IncrementalSelection
 	queue string

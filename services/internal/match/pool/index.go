@@ -45,7 +45,7 @@ type Index struct {
 	// changes counts the changes, so that a selection knows whether it is still true.
 	changes uint64
 	// moves counts how often the tickets' slots changed. Meanwhile new tickets have slots behind all others, and no slot
-	// gets another ticket: see Kept.
+	// gets another ticket: see IncrementalSelection.
 	moves uint64
 	// ticketBytes is about how many bytes the tickets take beside their columns.
 	ticketBytes int

@@ -1,6 +1,9 @@
 package rating
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // GlickoScale is what a unit of Glicko-2's inner scale is in its ratings.
 const GlickoScale = 173.7178
@@ -29,7 +32,7 @@ func (m glicko) Rate(teams []Team) [][]Rating {
 			if q == i {
 				continue
 			}
-			one.outcome = outcome(teams[q].Rank - teams[i].Rank)
+			one.outcome = outcome(cmp.Compare(teams[q].Rank, teams[i].Rank))
 			others = append(others, one)
 		}
 		for _, p := range teams[i].Players {

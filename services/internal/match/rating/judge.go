@@ -1,6 +1,9 @@
 package rating
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // Buckets is into how many buckets Judged divides the odds of favorites, from even odds up to certainty.
 const Buckets = 10
@@ -29,20 +32,20 @@ func Judge(m Model, teams []Team) (j Judged) {
 	for i := range teams {
 		for k := range i {
 			a, b := teams[k], teams[i]
-			odds, outcome := m.Odds([]Team{a, b})[0], outcome(b.Rank-a.Rank)
+			odds, won := m.Odds([]Team{a, b})[0], outcome(cmp.Compare(b.Rank, a.Rank))
 			if odds < 0.5 {
-				odds, outcome = 1-odds, 1-outcome
+				odds, won = 1-odds, 1-won
 			}
 			sure := min(odds, 1-1e-9)
-			j.Loss -= outcome*math.Log(sure) + (1-outcome)*math.Log1p(-sure)
-			j.Squares += (odds - outcome) * (odds - outcome)
+			j.Loss -= won*math.Log(sure) + (1-won)*math.Log1p(-sure)
+			j.Squares += (odds - won) * (odds - won)
 			if odds == 0.5 { // neither is the favorite
-				outcome = 0.5
+				won = 0.5
 			}
 			d := &j.Buckets[min(int((odds-0.5)*2*Buckets), Buckets-1)]
 			d.Pairs++
 			d.Odds += odds
-			d.Won += outcome
+			d.Won += won
 		}
 	}
 	return j

@@ -177,7 +177,8 @@ func (t *Team) sums() (mean, variance float64) {
 	return mean, variance
 }
 
-// outcome is the result of a pair for a team that is so many ranks ahead: 1 if it won, and 0.5 for a draw.
+// outcome is the result of a pair for a team that is ahead of the other (1), beside it (0) or behind it (-1): 1 if it
+// won, and 0.5 for a draw.
 func outcome(ahead int) float64 {
 	switch {
 	case ahead > 0:

@@ -128,6 +128,22 @@ func randomGame(t *testing.T, r *rand.Rand, model string) game {
 	return g
 }
 
+// TestRanksOfAnySize: the team with the lesser rank wins, however far apart the ranks of a file are.
+func TestRanksOfAnySize(t *testing.T) {
+	for _, model := range rating.Models() {
+		s := defaults(t, model)
+		m, err := rating.New(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		one := []rating.Rating{s.Start()}
+		got := m.Rate([]rating.Team{{Players: one, Rank: 1}, {Players: one, Rank: math.MinInt}})
+		if lost, won := got[0][0].Mean, got[1][0].Mean; lost >= s.Mean || won <= s.Mean {
+			t.Errorf("%s: the winner has %v, the loser %v", model, won, lost)
+		}
+	}
+}
+
 // TestOracles compares each model with another implementation, in random matches.
 func TestOracles(t *testing.T) {
 	if *oracle == "" {

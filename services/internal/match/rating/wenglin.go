@@ -1,6 +1,9 @@
 package rating
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // leastVariance is the least part of its variance that a rating keeps in a match.
 const leastVariance = 1e-4
@@ -91,7 +94,7 @@ func (m wengLin) paired(teams []Team, sides []side, i int) (omega, delta float64
 		}
 		c := math.Sqrt(own.variance + other.variance + 2*m.Beta*m.Beta)
 		gamma := math.Sqrt(own.variance) / c
-		v, w := m.compared((own.mean-other.mean)/c, m.Draw/c, teams[q].Rank-teams[i].Rank)
+		v, w := m.compared((own.mean-other.mean)/c, m.Draw/c, cmp.Compare(teams[q].Rank, teams[i].Rank))
 		omega += own.variance / c * v
 		delta += gamma * own.variance / (c * c) * w
 	}

@@ -58,7 +58,7 @@ local function is_room_for_targets(now)
     local name = string.match(field, '^' .. DUE .. '(.*)$')
     if name then
       local _, open, due = credit_of(name)
-      if open == 0 and due < now - UNUSED then
+      if open == 0 and (due < now - UNUSED or due > now + LOST) then
         forget_target(name)
       end
     end
