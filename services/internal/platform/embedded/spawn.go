@@ -50,6 +50,7 @@ func (r *Redis) start(ctx context.Context, path string, o RedisOptions) error {
 func (r *Redis) spawn(ctx context.Context, path string, port int, o RedisOptions) error {
 	cmd := exec.Command(path, arguments(port, o)...)
 	cmd.ExtraFiles = []*os.File{r.lock}
+	process.EndOrderly(cmd) // it may have answered writes that are not in its file yet, while the disk is busy
 	log := &redisLog{log: o.Log}
 	cmd.Stdout = process.Lines(log.add)
 	cmd.Stderr = cmd.Stdout

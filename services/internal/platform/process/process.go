@@ -28,6 +28,10 @@ type Process struct {
 	err  error         // of cmd.Wait; read after done
 }
 
+// EndOrderly lets a child write what it holds when this process ends: on Linux it gets a SIGTERM then, not a SIGKILL.
+// It comes before Start.
+func EndOrderly(cmd *exec.Cmd) { cmd.SysProcAttr = attributes(syscall.SIGTERM) }
+
 // Start starts cmd. Its Stdout and Stderr get what it writes; the last lines of Stderr are part of the errors below,
 // and also Stdout's if both are the same writer. A cmd with SysProcAttr keeps them.
 func Start(cmd *exec.Cmd) (*Process, error) {
@@ -41,7 +45,7 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 	}
 	cmd.Stderr = stderr
 	if cmd.SysProcAttr == nil {
-		cmd.SysProcAttr = attributes()
+		cmd.SysProcAttr = attributes(syscall.SIGKILL)
 	}
 	cmd.WaitDelay = pipeTime
 	started := make(chan error)

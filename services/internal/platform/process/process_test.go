@@ -21,8 +21,14 @@ const patience = time.Minute
 
 // TestMain lets the test binary be a parent that is killed.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == "parent" {
-		if _, err := process.Start(script("exec sleep 600", os.NewFile(3, "pipe"))); err != nil {
+	if len(os.Args) == 3 && os.Args[1] == "parent" {
+		pipe := os.NewFile(3, "pipe")
+		child := script("exec sleep 600", pipe)
+		if os.Args[2] == "orderly" {
+			child = script("trap 'echo ended >&3; exit 0' TERM; echo ready >&3; while :; do sleep 0.01; done", pipe)
+			process.EndOrderly(child)
+		}
+		if _, err := process.Start(child); err != nil {
 			os.Exit(1)
 		}
 		_, _ = os.Stdout.WriteString("started\n")
