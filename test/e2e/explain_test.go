@@ -74,7 +74,8 @@ func explain(t *testing.T, p *project) {
 	if seen := ranked.Run.Seen; seen == nil || seen.Runs < 1 || time.Since(seen.Since) > time.Minute {
 		t.Errorf("runs that had it: %+v", seen)
 	}
-	if ranked.Run.Place != 1 || ranked.Run.Best != nil {
+	// Of tickets that came within a millisecond, which is what their ids begin with, either is the older one.
+	if place := ranked.Run.Place; place != 1 && (place != 2 || ada.id[:13] != bob.id[:13]) || ranked.Run.Best != nil {
 		t.Errorf("the oldest of those that wait: %+v", ranked.Run)
 	}
 	repeatRun(t, p, ada)
