@@ -158,11 +158,6 @@ func (q *query) readPlace(c echo.Context, values url.Values) error {
 		}
 		if !q.placed {
 			q.begin.Since = q.since.Add(-clockSlack)
-			if last := time.UnixMilli(state.LastTime); q.begin.Since.After(last) {
-				q.begin.Since = last
-			} else if first := time.UnixMilli(0); q.begin.Since.Before(first) {
-				q.begin.Since = first
-			}
 		}
 	}
 	return nil

@@ -204,10 +204,10 @@ func (f *function) stop(ctx context.Context, drain time.Duration) {
 // scaleUp adds an instance: a run waits for one.
 func (f *function) scaleUp() {
 	f.mu.Lock()
-	answers := f.current
+	v := f.current
 	f.mu.Unlock()
-	if answers != nil {
-		answers.scaleUp()
+	if v != nil {
+		v.scaleUp()
 	}
 }
 

@@ -197,7 +197,9 @@ func (s *service) explainRequest(
 
 // add adds what came of a run over a segment.
 func (e *configExplanation) add(id string, a adhoc.Answer) {
-	e.Run = cmp.Or(e.Run, &response.RunExplanation{Reasons: []response.Reason{}})
+	if e.Run == nil {
+		e.Run = &response.RunExplanation{Reasons: []response.Reason{}}
+	}
 	r := e.Run
 	r.Error = a.Failure
 	r.Tickets += int(a.Tickets)

@@ -34,7 +34,7 @@ func pools() []requirement {
 			first, second, other := role(1), role(1), role(3)
 			role(2).result(t)
 			// Either is first, since both may have come within a millisecond.
-			if first.assigned(t) == second.assigned(t) {
+			if (first.read(t).Assignment == nil) == (second.read(t).Assignment == nil) {
 				t.Errorf("one healer is in a match with both tanks, or with none")
 			}
 			other.mustWait(t)

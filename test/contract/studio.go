@@ -160,18 +160,15 @@ func (k ticket) result(t *trial) assignment {
 	return *got.Assignment
 }
 
-// assigned reports whether the ticket has a result.
-func (k ticket) assigned(t *trial) bool {
-	var got ticketResponse
+// read reads the ticket.
+func (k ticket) read(t *trial) (got ticketResponse) {
 	t.do(http.StatusOK, k.get()).decode(t, &got)
-	return got.Assignment != nil
+	return got
 }
 
 // mustWait notes a failure when the ticket has a result.
 func (k ticket) mustWait(t *trial) {
-	var got ticketResponse
-	t.do(http.StatusOK, k.get()).decode(t, &got)
-	if got.Assignment != nil {
+	if got := k.read(t); got.Assignment != nil {
 		t.Errorf("the ticket %v has the result %s, want it to wait", got.Attributes, marshal(t, got.Assignment))
 	}
 }

@@ -57,7 +57,7 @@ func teamValues(p rules.Preference, values map[string]bool) {
 		case *rules.OddsOf:
 			values[e.Value] = true
 		}
-		return false // it asks of all
+		return false // visit every expression
 	})
 }
 

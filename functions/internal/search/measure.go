@@ -37,7 +37,7 @@ func measures(r *rules.Rules) (all []measured) {
 			if odds, ok := e.(*rules.OddsOf); ok {
 				add(measuredOdds(odds))
 			}
-			return false // it asks of all
+			return false // visit every expression
 		})
 	}
 	return all

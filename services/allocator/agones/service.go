@@ -114,11 +114,12 @@ func (s *service) failure(answer *transport.Answer, secrets []string) error {
 // object is a JSON object.
 type object = map[string]any
 
-// selectorObjects are the selectors, with what an interface calls the two states of servers.
+// selectorObjects are the selectors, with the names that an interface has for the two states of servers.
 func (a *allocation) selectorObjects(ready, allocated string) (all []object) {
 	for _, s := range a.selectors {
 		one := s.object()
-		if one["gameServerState"] = ready; s.allocated {
+		one["gameServerState"] = ready
+		if s.allocated {
 			one["gameServerState"] = allocated
 		}
 		all = append(all, one)

@@ -65,7 +65,9 @@ func (r *Rules) Of(project string, h Hosting) string {
 
 // Check refuses hosting that a project may not use. The error is an *Error.
 func (r *Rules) Check(project string, h Hosting) error {
-	h.Fleet = cmp.Or(h.Fleet, r.Fleets[r.Of(project, h)])
+	if h.Fleet == "" {
+		h.Fleet = r.Fleets[r.Of(project, h)]
+	}
 	fitted := false
 	for i := range r.Rules {
 		rule := &r.Rules[i]

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -194,7 +193,9 @@ func (c *common) serveOne(
 
 // observe names the process, and opens its telemetry. It returns where the metrics are, nil for nowhere.
 func (b *builder) observe(ctx context.Context, c *common) (metrics net.Addr, err error) {
-	c.Name = cmp.Or(c.Name, hostname()+"-"+uuid.NewString()[:8])
+	if c.Name == "" {
+		c.Name = hostname() + "-" + uuid.NewString()[:8]
+	}
 	b.name = c.Name
 	if b.telemetry, err = export.Open(ctx, export.Options{
 		Service: "matchmaker", Instance: c.Name, Version: version, Settings: c.Telemetry, Log: b.log,

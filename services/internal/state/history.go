@@ -68,7 +68,7 @@ func (s *Store) replaced(ctx context.Context, project string, after *pb.Bookmark
 		return nil, err
 	}
 	if from == nil || from.GetPosition() >= after.GetPosition() {
-		from = new(pb.Bookmark) // the stored one is not of this history either
+		from = new(pb.Bookmark) // there is none, or it is not of this history either
 	}
 	gap := &pb.Event{Kind: pb.Event_KIND_GAP, Reason: "replaced", Position: from.GetPosition()}
 	return []HistoryEntry{{[]*pb.Event{gap}, from}}, nil

@@ -302,18 +302,13 @@ func NewID(now time.Time) string {
 	return id.String()
 }
 
-// LastTime is the latest time that is asked for, in milliseconds: in 2248. NATS takes none after 2262.
-const LastTime = 1 << 43
-
-// CreationTime reads a ticket's creation time from its id, a UUID of version 7. It is false for another id, and for one
-// that is invented: of a time after [LastTime].
+// CreationTime reads a ticket's creation time from its id, a UUID of version 7. It is false for another id.
 func CreationTime(ticket string) (time.Time, bool) {
 	id, err := uuid.Parse(ticket)
-	ms := int64(binary.BigEndian.Uint64(id[:8]) >> 16)
-	if err != nil || id.Version() != 7 || ms > LastTime {
+	if err != nil || id.Version() != 7 {
 		return time.Time{}, false
 	}
-	return time.UnixMilli(ms), true
+	return time.Unix(id.Time().UnixTime()), true
 }
 
 func noTicket(id string) error {

@@ -45,7 +45,7 @@ func Bodies(r state.Rate, now func() time.Time) echo.MiddlewareFunc {
 	}
 }
 
-// Counted is a body of which Take is told as bytes come, and may refuse them.
+// Counted is a body that passes the length of each read to Take, whose error refuses the bytes.
 type Counted struct {
 	io.ReadCloser
 

@@ -49,10 +49,11 @@ func (g *group) count(ix *Index, n int) {
 		if l == nil {
 			continue
 		}
-		if l.uses == 0 {
+		l.uses += n
+		switch {
+		case n > 0 && l.uses == 1:
 			ix.ticketBytes += l.bytes()
-		}
-		if l.uses += n; l.uses == 0 {
+		case n < 0 && l.uses == 0:
 			ix.ticketBytes -= l.bytes()
 		}
 	}

@@ -23,15 +23,15 @@ const patience = time.Minute
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "parent" {
 		pipe := os.NewFile(3, "pipe")
-		child := script("exec sleep 600", pipe)
+		child := script("echo started; exec sleep 600", pipe)
 		if os.Args[2] == "orderly" {
-			child = script("trap 'echo ended >&3; exit 0' TERM; echo ready >&3; while :; do sleep 0.01; done", pipe)
+			child = script("trap 'echo ended >&3; exit 0' TERM; echo started; while :; do sleep 0.01; done", pipe)
 			process.EndOrderly(child)
 		}
+		child.Stdout = os.Stdout
 		if _, err := process.Start(child); err != nil {
 			os.Exit(1)
 		}
-		_, _ = os.Stdout.WriteString("started\n")
 		select {}
 	}
 	os.Exit(m.Run())
