@@ -227,8 +227,7 @@ func (b *builder) reaches(l *reachLimit, t uint32) uint64 {
 	return b.regionsWithin(l, t, b.ownOr(l.need.Max, t, l.most), b.ownOr(l.need.Over, t, l.over))
 }
 
-// ownOr is a bound of a ticket's own age, whose change it notes, or the number that goes for all tickets if the bound is
-// of another age.
+// ownOr is a bound of a ticket's own age, whose change it notes, or the number that goes for all tickets.
 func (b *builder) ownOr(bound *rules.Bound, t uint32, forAll float64) float64 {
 	if bound == nil || bound.Clock != rules.Own {
 		return forAll
