@@ -198,10 +198,11 @@ func TestStreamGoesOnFromTheLastEvent(t *testing.T) {
 	known := w.follow("ada", p.ID, 0).expect("party").id
 	f := w.follow("ada", p.ID, 1, "Last-Event-ID", known)
 	w.do("bob", "PUT", "/"+p.ID+"/members/bob", `{"ready":false}`)
-	if now := f.party(); now.Revision != p.Revision+1 { // and nothing before it
-		t.Errorf("got %+v", now)
+	changed := f.party()
+	if changed.Revision <= p.Revision { // and nothing before it
+		t.Errorf("got %+v", changed)
 	}
-	if now := w.follow("ada", p.ID, 0, "Last-Event-ID", known).party(); now.Revision != p.Revision+1 {
+	if now := w.follow("ada", p.ID, 0, "Last-Event-ID", known).party(); now.Revision != changed.Revision {
 		t.Errorf("who missed a change gets %+v", now)
 	}
 }

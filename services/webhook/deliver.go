@@ -83,10 +83,12 @@ type item struct {
 	id    string
 	lane  string
 	size  int64
-	at    place // before it
-	done  bool
-	tries int
-	taken uint64 // how many events had been taken when it failed first
+	// A reader goes on from before to have it, and from behind to have what follows. What a gap says is known only before
+	// it, from where reading began.
+	before, behind place
+	done           bool
+	tries          int
+	taken          uint64 // how many events had been taken when it failed first
 }
 
 // States of a webhook.
@@ -151,18 +153,19 @@ func (d *deliverer) follow(ctx context.Context) {
 				first := m.GetEvents()[0]
 				gap := &pb.Event{Kind: pb.Event_KIND_GAP, Reason: "trimmed", Time: first.GetTime(),
 					Position: first.GetPosition()}
-				if !d.add(gap, place{m.Sequence, 0}, gapNumber) {
+				before, behind := d.read, place{m.Sequence, 0}
+				if before.message > m.Sequence { // the stream was begun anew, and will have a message of that number
+					before = behind
+				}
+				if !d.add(gap, before, behind, gapNumber) {
 					return false
 				}
 			}
 			for i, e := range m.GetEvents()[skip:] {
 				i += skip
-				if !d.add(e, place{m.Sequence, i}, i) {
+				if !d.add(e, place{m.Sequence, i}, place{m.Sequence, i + 1}, i) {
 					return false
 				}
-				d.mu.Lock()
-				d.read = place{m.Sequence, i + 1}
-				d.mu.Unlock()
 			}
 			return true
 		})
@@ -180,17 +183,20 @@ func (d *deliverer) wants(e *pb.Event) bool {
 		slices.Contains(kinds, response.EventKind(e.GetKind()))
 }
 
-// add adds an event to the window when there is room; false at the end. Events of a match share a lane.
-func (d *deliverer) add(e *pb.Event, at place, n int) bool {
+// add adds an event that was read to the window when there is room, unless it is not wanted; false at the end. Events
+// of a match share a lane.
+func (d *deliverer) add(e *pb.Event, before, behind place, n int) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if !d.wants(e) {
+		d.read = behind
 		return true
 	}
-	it := &item{event: e, id: eventID(e, n), lane: e.GetMatch(), at: at, size: int64(proto.Size(e) + eventBytes)}
+	it := &item{event: e, id: eventID(e, n), lane: e.GetMatch(), before: before, behind: behind,
+		size: int64(proto.Size(e) + eventBytes)}
 	if it.lane == "" && len(e.GetTickets()) > 0 {
 		it.lane = e.GetTickets()[0]
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	for len(d.window) > 0 && !d.ended && (len(d.window) >= windowEvents || d.bytes+it.size > windowBytes ||
 		!d.memory.Take(d.owner(), it.size)) {
 		d.changed.Wait()
@@ -202,7 +208,7 @@ func (d *deliverer) add(e *pb.Event, at place, n int) bool {
 		it.size = 0 // one event is sent in any case
 	}
 	d.bytes += it.size
-	d.window = append(d.window, it)
+	d.window, d.read = append(d.window, it), behind
 	if d.lanes[it.lane] = append(d.lanes[it.lane], it); len(d.lanes[it.lane]) == 1 {
 		d.ready = append(d.ready, it.lane)
 		d.changed.Broadcast()
@@ -378,7 +384,7 @@ func (d *deliverer) note() (n state.WebhookNote, changed bool) {
 	defer d.mu.Unlock()
 	at := d.read
 	if len(d.window) > 0 {
-		at = d.window[0].at
+		at = d.window[0].before
 	}
 	n = state.WebhookNote{Name: d.hook.GetName(), Letters: d.letters}
 	if at.message > 0 {

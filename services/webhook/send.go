@@ -175,7 +175,7 @@ type cloudEvent struct {
 
 // cloudEvent returns what is sent of an event. Its subject is the match, or the first ticket.
 func (s *Service) cloudEvent(project string, it *item) ([]byte, error) {
-	data, err := s.Encode(fmt.Sprintf("%d.%d", it.at.message, it.at.events+1), it.event)
+	data, err := s.Encode(fmt.Sprintf("%d.%d", it.behind.message, it.behind.events), it.event)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -14,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -281,6 +283,59 @@ func TestEveryEventIsDeliveredInOrderOfItsMatch(t *testing.T) {
 		t.Errorf("after the note, %d events were sent again", len(r.got)-3)
 	}
 	r.mu.Unlock()
+}
+
+func second[A, B any](_ A, b B) B { return b }
+
+// Events were removed before they were read. That is told once, also when the endpoint is down until the next replica
+// delivers.
+func TestAGapIsDelivered(t *testing.T) {
+	w := newWorld(t)
+	var down atomic.Bool
+	var refused atomic.Int32
+	r := receive(t, func(*client.WebhookEvent) int {
+		if down.Load() {
+			refused.Add(1)
+			return http.StatusServiceUnavailable
+		}
+		return http.StatusOK
+	}, secret("a"))
+	taken := func() (ids map[string]string, requests int) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		ids = map[string]string{}
+		for _, e := range r.got {
+			ids[cmp.Or(strings.Join(e.Data.Tickets, " "), e.Data.Kind)] = e.Data.ID
+		}
+		return ids, len(r.got)
+	}
+	_, stop := w.serve("first", w.store)
+	w.put(w.hook("backend", r.URL, "assigned"))
+	w.happens(pb.Event_KIND_ASSIGNED, "m")
+	w.eventually("the first event is taken", func() bool { return second(taken()) == 1 })
+	stop()
+	w.happens(pb.Event_KIND_ASSIGNED, "m")
+	w.eventually("the second event is published", func() bool {
+		mark, err := w.store.Bookmark(t.Context(), project)
+		must(t, err)
+		left, err := w.store.History(t.Context(), project, mark, 1)
+		must(t, err)
+		return len(left) == 0
+	})
+	must(t, w.bus.PurgeProject(t.Context(), project))
+	down.Store(true)
+	w.happens(pb.Event_KIND_ASSIGNED, "m")
+	_, stop = w.serve("second", w.store)
+	w.eventually("the endpoint has refused", func() bool { return refused.Load() > 0 })
+	stop()
+	down.Store(false)
+	w.serve("third", w.store)
+	w.eventually("the third event is taken", func() bool { return second(taken()) >= 3 })
+	got, requests := taken()
+	if gap, next := got["gap"], got["m-003"]; len(got) != 3 || requests != 3 ||
+		strings.TrimSuffix(gap, ".0") != strings.TrimSuffix(next, ".1") {
+		t.Errorf("the endpoint took %v in %d requests", got, requests)
+	}
 }
 
 // A process that cannot do its work tries again for half the time of a lease, and then leaves it to others. In one

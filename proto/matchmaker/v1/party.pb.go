@@ -28,7 +28,7 @@ type Party struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Id      string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Created int64                  `protobuf:"varint,2,opt,name=created,proto3" json:"created,omitempty"`
-	// revision counts the changes of this party, from 1.
+	// revision tells this party from what it was before: the time of the change, or one more than the revision before.
 	Revision int64 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
 	// code lets players join.
 	Code string `protobuf:"bytes,4,opt,name=code,proto3" json:"code,omitempty"`

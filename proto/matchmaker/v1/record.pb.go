@@ -2298,8 +2298,6 @@ type Awaited struct {
 	Connection string `protobuf:"bytes,6,opt,name=connection,proto3" json:"connection,omitempty"`
 	// seats is set if its players get seat passes.
 	Seats bool `protobuf:"varint,7,opt,name=seats,proto3" json:"seats,omitempty"`
-	// renews is set if its server renews its token: one that does so no more is gone.
-	Renews bool `protobuf:"varint,8,opt,name=renews,proto3" json:"renews,omitempty"`
 	// What reports say of the match besides.
 	Revision      int64  `protobuf:"varint,9,opt,name=revision,proto3" json:"revision,omitempty"`
 	Function      string `protobuf:"bytes,10,opt,name=function,proto3" json:"function,omitempty"`
@@ -2385,13 +2383,6 @@ func (x *Awaited) GetConnection() string {
 func (x *Awaited) GetSeats() bool {
 	if x != nil {
 		return x.Seats
-	}
-	return false
-}
-
-func (x *Awaited) GetRenews() bool {
-	if x != nil {
-		return x.Renews
 	}
 	return false
 }
@@ -4988,7 +4979,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"acceptance\x12\x14\n" +
 	"\x05seats\x18\v \x01(\bR\x05seats\x12\x14\n" +
 	"\x05place\x18\f \x01(\tR\x05place\x120\n" +
-	"\aawaited\x18\r \x01(\v2\x16.matchmaker.v1.AwaitedR\aawaited\"\xc5\x02\n" +
+	"\aawaited\x18\r \x01(\v2\x16.matchmaker.v1.AwaitedR\aawaited\"\xad\x02\n" +
 	"\aAwaited\x12\x12\n" +
 	"\x04time\x18\x01 \x01(\x03R\x04time\x12\x14\n" +
 	"\x05match\x18\x02 \x01(\tR\x05match\x12\x16\n" +
@@ -4998,8 +4989,7 @@ const file_matchmaker_v1_record_proto_rawDesc = "" +
 	"\n" +
 	"connection\x18\x06 \x01(\tR\n" +
 	"connection\x12\x14\n" +
-	"\x05seats\x18\a \x01(\bR\x05seats\x12\x16\n" +
-	"\x06renews\x18\b \x01(\bR\x06renews\x12\x1a\n" +
+	"\x05seats\x18\a \x01(\bR\x05seats\x12\x1a\n" +
 	"\brevision\x18\t \x01(\x03R\brevision\x12\x1a\n" +
 	"\bfunction\x18\n" +
 	" \x01(\tR\bfunction\x12\x16\n" +

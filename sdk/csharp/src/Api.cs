@@ -647,7 +647,7 @@ namespace Matchmaking.Api
     public string Leader;
     /// <summary>In Unix UTC milliseconds.</summary>
     public long Created;
-    /// <summary>It counts the changes of the party. The ETag is made of it.</summary>
+    /// <summary>It grows with each change of the party. The ETag is made of it.</summary>
     public long Revision;
     /// <summary>How many members there may be.</summary>
     public long Size;

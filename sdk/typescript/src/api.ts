@@ -323,7 +323,7 @@ export interface Party {
   leader: string
   /** In Unix UTC milliseconds. */
   created: number
-  /** It counts the changes of the party. The ETag is made of it. */
+  /** It grows with each change of the party. The ETag is made of it. */
   revision: number
   /** How many members there may be. */
   size: number

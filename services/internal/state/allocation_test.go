@@ -395,12 +395,14 @@ func TestServerOfALostCallIsDeallocatedTwice(t *testing.T) {
 	}
 }
 
+// Its players play the match for as long.
 func TestGameServerIsStoredUntilItsExpiry(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
 		s := open(state.Options{})
 		revision, terms := setUp(t, s)
 		create(t, s, "a", "b")
 		c := claim(revision, "m", "a")
+		c.Match.Awaited = &pb.Awaited{Time: (100 * time.Hour).Milliseconds(), Match: "m", Config: "c"}
 		mustClaim(t, s, terms, c)
 		server := func(keep time.Duration) (state.MatchStatus, *pb.GameServer) {
 			t.Helper()
@@ -432,7 +434,20 @@ func TestGameServerIsStoredUntilItsExpiry(t *testing.T) {
 		if status, got := server(0); status != state.MatchAssigned || got == nil {
 			t.Error(status, got)
 		}
+		search := func() error {
+			again := ticket("again", 1)
+			again.Owner = "owner-of-a"
+			_, err := s.Creator(nil).CreateAs(t.Context(), project, state.Creation{Ticket: again,
+				Settings: &pb.ProjectSettings{Tickets: &pb.TicketRules{Running: "refuse"}}})
+			return err
+		}
+		kindOf(t, search(), problem.Conflict)
 		expire(3 * time.Hour)
+		must(t, search())
+		if m, err := s.RunningMatch(t.Context(), project, "owner-of-a"); err != nil || m != nil {
+			t.Errorf("a player plays %v, %v", m, err)
+		}
+		must(t, second(s.Played(t.Context(), project, "m"))) // its result may come late
 		if status, got := server(9 * time.Hour); status != state.MatchForgotten || got != nil {
 			t.Error(status, got)
 		}

@@ -259,7 +259,7 @@ func (s *Store) claimCall(project string, terms ClaimOptions, claims []*Claim) (
 		var awaits string
 		var err error
 		if claim.Assignments != nil {
-			if awaits, err = s.awaitsOf(m, m.GetProposal().GetConnection(), false); err != nil {
+			if awaits, err = s.awaitsOf(m, m.GetProposal().GetConnection()); err != nil {
 				return call{}, err
 			}
 		}

@@ -79,6 +79,14 @@ func TestBucketsFromTheFutureAreNotBelieved(t *testing.T) {
 		must(t, s.Allow(t.Context(), project, "configs", rate))
 		kindOf(t, s.Allow(t.Context(), project, "configs", rate), problem.Limited)
 		must(t, s.At(epoch0.Add(500*time.Millisecond)).Allow(t.Context(), project, "configs", rate))
+		budget := state.Budget{Amount: 10 * time.Minute, Window: time.Hour}
+		_, _, err := s.At(epoch0.Add(day)).Charge(t.Context(), project, "compile", time.Minute, budget)
+		must(t, err)
+		must(t, third(s.Charge(t.Context(), project, "compile", 0, budget))) // which sees it, and writes it anew
+		left, empty, err := s.At(epoch0.Add(30*time.Minute)).Charge(t.Context(), project, "compile", 0, budget)
+		if err != nil || left.Round(time.Second) != 5*time.Minute || empty != 0 {
+			t.Errorf("half an hour later %v are left, %v, %v", left, empty, err)
+		}
 	})
 }
 

@@ -159,7 +159,7 @@
 //
 //	configs, revisions, config_names
 //	           hashes  body and revision by id, id by the id in lower case, and what each config counts by ':' and its id
-//	revision   counter
+//	revision   the last revision of a config
 //	config_changes, config_history
 //	           zset and hash: changes of configs by when they ended to apply, and what each is, see include/configs.lua
 //	settings   hash    r [REVISION]: revision of the project's settings; b [BODY]: revision, time and settings

@@ -152,7 +152,7 @@ func (s *Store) encodeEnding(e *Ending) (a ending, err error) {
 		return a, err
 	}
 	if e.Error == "" {
-		if a.awaits, err = s.awaitsOf(m, e.Connection, e.Server != nil); err != nil {
+		if a.awaits, err = s.awaitsOf(m, e.Connection); err != nil {
 			return a, err
 		}
 	}

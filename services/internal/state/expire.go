@@ -65,6 +65,7 @@ func (s *Store) expireMatches(ctx context.Context, k keys, latest int64, limit i
 	}
 	c := s.call("expire_matches", k, ids{})
 	c.addEach(k.match, matches)
+	c.addKeys(k.result, matches)
 	err = s.eval(ctx, c, &n)
 	return n, err
 }

@@ -116,6 +116,7 @@ func failOver(t *testing.T, r replicated) {
 	create(t, s, "a", "b", "c", "d", "e", "f")
 	kept := claim(revision, "kept", "e", "f")
 	mustClaim(t, s, terms, kept)
+	must(t, s.CreateParty(ctx, project, partyOf("1", "ada", "bob"), fewParties))
 	m := follow(t, s)
 	m.sees(t, "a", "b", "c", "d")
 	until(t, "the replica has caught up", func() bool { return r.isLinked(t) })
@@ -131,6 +132,15 @@ func failOver(t *testing.T, r replicated) {
 		t.Fatal(b, err)
 	}
 	must(t, second(s.DeleteTicket(ctx, project, "d", "")))
+	revised := func(s *state.Store) (config int64, party *pb.Party) {
+		t.Helper()
+		config, _, err := s.PutConfig(ctx, project, &pb.Config{Id: "revised"}, state.AnyRevision)
+		must(t, err)
+		party, _, err = s.ChangeParty(ctx, project, "1", fewParties, state.Leaving{}, joins("eve"))
+		must(t, err)
+		return config, party
+	}
+	lostConfig, lostParty := revised(s)
 	later := s.At(at(2))
 	epoch, err := later.AcquireLease(ctx, project, "director-2", time.Minute)
 	if err != nil || epoch != terms.Epoch+1 {
@@ -166,6 +176,11 @@ func failOver(t *testing.T, r replicated) {
 	}
 	if epoch, err = later.AcquireLease(ctx, project, "director-3", time.Minute); err != nil || epoch != 2 {
 		t.Errorf("epoch %d, %v", epoch, err)
+	}
+	// A revision that was lost is no other one's.
+	if config, party := revised(s.At(at(3))); config <= lostConfig || party.GetRevision() <= lostParty.GetRevision() {
+		t.Errorf("the revisions are %d and %d after %d and %d", config, party.GetRevision(), lostConfig,
+			lostParty.GetRevision())
 	}
 	// The allocator of the lost match learns that it is not known, and gives its server back.
 	status, _, err := later.Assign(ctx, project, lost.Match, state.Outcome{Holder: "one", Readable: time.Minute,

@@ -34,19 +34,22 @@ var ErrCodeTaken = errors.New("the code is another party's")
 // ErrHeard means that a silent member that was to leave has been heard of.
 var ErrHeard = errors.New("the member was heard of")
 
-// CreateParty stores a party with revision 1. Its members join it. Errors: Conflict when one is in a party already;
-// Limited when there are too many parties; Unavailable when Redis is short of memory; ErrCodeTaken.
+// CreateParty stores a party, and gives it its revision. Its members join it. Errors: Conflict when one is in a party
+// already; Limited when there are too many parties; Unavailable when Redis is short of memory; ErrCodeTaken.
 func (s *Store) CreateParty(ctx context.Context, project string, p *pb.Party, l PartyLimits) error {
 	if err := s.addProject(ctx, project); err != nil {
 		return err
 	}
-	p.Revision = 1
+	p.Revision = s.revisionAfter(0)
 	_, err := s.putParty(ctx, project, nil, p, l, Leaving{})
 	if errors.Is(err, errOtherParty) {
 		return problem.New(problem.Conflict, "there is a party of this id")
 	}
 	return err
 }
+
+// revisionAfter returns the revision of a party that has another one now. It is the time, as settings_put.lua says.
+func (s *Store) revisionAfter(now int64) int64 { return max(s.Now().UnixMilli(), now+1) }
 
 // EndedSearch is the search that a change of a party ended.
 type EndedSearch struct {
@@ -75,7 +78,7 @@ func (s *Store) ChangeParty(
 			return after, EndedSearch{}, err
 		}
 		if after != nil {
-			after.Revision = before.GetRevision() + 1
+			after.Revision = s.revisionAfter(before.GetRevision())
 		}
 		ended, err := s.putParty(ctx, project, before, after, l, by)
 		if errors.Is(err, errOtherParty) || errors.Is(err, ErrCodeTaken) {

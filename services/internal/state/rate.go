@@ -79,7 +79,8 @@ func (s *Store) Charge(
 	var untilFull uint64
 	if err := s.eval(ctx, s.call("rate_charge", keysOf(project), ids{},
 		"bucket", name,
-		"amount", int64(float64(max(0, used).Microseconds())*perUsed)), &untilFull); err != nil {
+		"amount", int64(float64(max(0, used).Microseconds())*perUsed),
+		"window", b.Window.Microseconds()), &untilFull); err != nil {
 		return 0, 0, err
 	}
 	missing := time.Duration(untilFull) * time.Microsecond

@@ -46,14 +46,13 @@ type Played struct {
 	leave   Pauses // of its leavers
 }
 
-// awaitsOf is what scripts get of a match whose result is awaited; "" if none is. The server of a match that renews its
-// token is gone when it does so no more.
-func (s *Store) awaitsOf(m *pb.Match, connection string, renews bool) (string, error) {
+// awaitsOf is what scripts get of a match whose result is awaited; "" if none is.
+func (s *Store) awaitsOf(m *pb.Match, connection string) (string, error) {
 	if m.GetAwaited() == nil {
 		return "", nil
 	}
 	record := proto.CloneOf(m.GetAwaited())
-	record.Connection, record.Renews = connection, renews
+	record.Connection = connection
 	body, err := proto.Marshal(record)
 	if err != nil {
 		return "", corrupt("match", err)
@@ -318,29 +317,7 @@ func (s *Store) RunningMatch(ctx context.Context, project, player string) (*Play
 	if problem.KindOf(err) == problem.NotFound {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	if m.GetRenews() {
-		server, err := s.textIn(ctx, project, k.match(id), "v")
-		if err != nil {
-			return nil, err
-		}
-		if server == "" {
-			return nil, s.eval(ctx, s.forgetCall(k, m, player, "", nil))
-		}
-	}
-	return m, nil
-}
-
-func (s *Store) forgetCall(k keys, m *Played, player, tickets string, body []byte) call {
-	return s.call("result_forget", k, ids{ofMatch: m.ID},
-		"match_id", m.ID,
-		"player", player,
-		"read", m.stored,
-		"version", m.version,
-		"lineup", tickets,
-		"body", body)
+	return m, err
 }
 
 // ForgetPlayed takes a player out of a match whose result is awaited or was reported. It is false when the match
@@ -379,6 +356,12 @@ func (s *Store) ForgetPlayed(ctx context.Context, project, id, player string) (d
 			return false, corrupt("result", err)
 		}
 	}
-	err = s.eval(ctx, s.forgetCall(k, m, player, strings.Join(tickets, "\f"), body), &done)
+	err = s.eval(ctx, s.call("result_forget", k, ids{ofMatch: m.ID},
+		"match_id", m.ID,
+		"player", player,
+		"read", m.stored,
+		"version", m.version,
+		"lineup", strings.Join(tickets, "\f"),
+		"body", body), &done)
 	return done, err
 }

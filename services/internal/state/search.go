@@ -37,7 +37,7 @@ func (s *Store) StartSearch(
 		return false, 0, nil, err
 	}
 	read := p.GetRevision()
-	p.Revision++
+	p.Revision = s.revisionAfter(read)
 	one, err := newCreation(Creation{Ticket: t, Settings: settings, Readable: readable})
 	if err != nil {
 		return false, 0, nil, err

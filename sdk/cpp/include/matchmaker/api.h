@@ -578,7 +578,7 @@ struct Party {
   std::string leader;
   /** In Unix UTC milliseconds. */
   std::int64_t created{};
-  /** It counts the changes of the party. The ETag is made of it. */
+  /** It grows with each change of the party. The ETag is made of it. */
   std::int64_t revision{};
   /** How many members there may be. */
   std::int64_t size{};

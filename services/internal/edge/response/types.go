@@ -72,7 +72,7 @@ type Party struct {
 	Leader string `json:"leader"`
 	// In Unix UTC milliseconds.
 	Created int64 `json:"created"`
-	// It counts the changes of the party. The ETag is made of it.
+	// It grows with each change of the party. The ETag is made of it.
 	Revision int64 `json:"revision"`
 	// How many members there may be.
 	Size int `json:"size"`

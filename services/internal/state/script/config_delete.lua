@@ -25,7 +25,7 @@ if served then
 end
 local now = millis()
 end_change(id, current, now, redis.call('HGET', configs, id))
-write_change(id, string.format('%.0f', redis.call('INCR', revision)), string.format('%.0f', now),
+write_change(id, grow(revision, now), string.format('%.0f', now),
   string.format('%.0f ', now) .. DELETED .. deleted_by)
 bound_changes(id)
 append_audit(audited, '')

@@ -72,19 +72,20 @@ if served ~= queue then
   end
   leave_queue(served, unserved_event)
 end
-local next_revision, now = redis.call('INCR', revision), millis()
+local now = millis()
+local next_revision = grow(revision, now)
 if mode == 'reseal' then
-  write_change(id, string.format('%.0f', next_revision), '+inf', take_change(id, current))
+  write_change(id, next_revision, '+inf', take_change(id, current))
 else
   if current ~= '0' then
     end_change(id, current, now, may_create ~= '0' and redis.call('HGET', configs, id))
   end
   begin_change(id, next_revision, now)
   bound_changes(id)
-  append_audit(audited, string.format('%.0f', next_revision))
+  append_audit(audited, next_revision)
 end
 redis.call('HSET', configs, id, body)
 redis.call('HSET', revisions, id, next_revision)
 redis.call('HSET', config_names, name, id, ':' .. id,
-  string.format('%d %s %s %d', next_revision, filters, segments, #body))
-return {'ok', next_revision, current == '0' and 1 or 0, ''}
+  string.format('%s %s %s %d', next_revision, filters, segments, #body))
+return {'ok', tonumber(next_revision), current == '0' and 1 or 0, ''}

@@ -1,13 +1,16 @@
--- Charges a bucket for what was used already, also beyond what it holds.
+-- Charges a bucket for what was used already, also beyond what it holds. One that is empty for ten windows more was
+-- written by another clock, see rate.lua: it is empty now, and is written anew.
 -- Full: runs
 -- Uses: time, rate
 -- KEYS: rates
--- ARGV: bucket, amount (the time to gain what was used, 0 = only look) (in microseconds)
+-- ARGV: bucket, amount (the time to gain what was used, 0 = only look), window (from empty to full) (in microseconds)
 -- Result: how many microseconds until the bucket is full
 local now = micros()
-amount = tonumber(amount)
-local full = math.max(now, tonumber(redis.call('HGET', rates, bucket) or 0)) + amount
-if amount > 0 then
+amount, window = tonumber(amount), tonumber(window)
+local full = math.max(now, tonumber(redis.call('HGET', rates, bucket) or 0))
+local is_foreign = full > now + 10 * window
+full = (is_foreign and now + window or full) + amount
+if amount > 0 or is_foreign then
   redis.call('HSET', rates, bucket, to_text(full))
 end
 return full - now

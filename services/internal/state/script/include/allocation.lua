@@ -98,18 +98,12 @@ local function end_match(m, used, contested, expiry, memory, now)
   local store = used and m.server ~= ''
   redis.call('HSET', m.key, STATE, used and ASSIGNED or RELEASED, BODY, '', HOLDER, '', LEASE_EXPIRES, '', DEADLINE, '',
     COUNTED, '', unpack(store and {SERVER, m.server} or {}))
-  if store then
-    expiry = math.max(expiry, now + m.server_time)
-  end
   if contested and used then
     redis.call('HSET', m.key, BODY, m.body, USED, m.connection, CONFIRM, 1)
     redis.call('ZADD', deallocations, now, m.id)
     expiry = now + memory
-    if store then
-      expiry = math.max(expiry, now + m.server_time)
-    end
   end
-  return expiry
+  return store and math.max(expiry, now + m.server_time) or expiry
 end
 
 -- resolve writes the result of a ticket.

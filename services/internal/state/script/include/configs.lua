@@ -7,6 +7,12 @@
 -- Reads: config_changes, config_history
 -- ARGV: changes_bytes (about how many of all changes are kept)
 
+-- grow returns the next revision of the project's configs. It is the time, as settings_put.lua says.
+local function grow(counter, now)
+  local grown = redis.call('INCR', counter)
+  return string.format('%.0f', grown < now and redis.call('INCRBY', counter, now - grown) or grown)
+end
+
 -- write_change stores a change that applied until then.
 local function write_change(config, revision, ends, text)
   redis.call('HSET', config_history, revision, text)
@@ -25,7 +31,7 @@ end
 
 -- begin_change notes that a change applies from now on.
 local function begin_change(config, revision, now)
-  write_change(config, string.format('%.0f', revision), '+inf', string.format('%.0f ', now) .. BECAME)
+  write_change(config, revision, '+inf', string.format('%.0f ', now) .. BECAME)
 end
 
 -- end_change notes that a change does not apply any more, and what the config was; false if that is not kept.

@@ -20,9 +20,7 @@ local function target_of(names)
   if not own then
     return names, false
   end
-  if not known_names[names] then
-    known_names[names] = redis.call('ZSCORE', served, own) and own or shared
-  end
+  known_names[names] = known_names[names] or redis.call('ZSCORE', served, own) and own or shared
   return known_names[names], known_names[names] == shared
 end
 

@@ -10,10 +10,7 @@ end
 -- bounded returns when a bucket that was read is full again. A time that is longer than from empty was written by
 -- another clock, of a Redis before a failover, or of a host. The bucket then holds one, so that it is written anew.
 local function bounded(full, now, interval, burst)
-  if full > now + burst then
-    return now + burst - interval
-  end
-  return full
+  return full > now + burst and now + burst - interval or full
 end
 
 -- to_text returns a time as it is stored. Lua's own conversion would round it.
