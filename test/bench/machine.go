@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
-	"time"
 
 	"matchmaker.dev/services/internal/platform/embedded"
 	"matchmaker.dev/services/test/launch"
@@ -82,40 +81,4 @@ func (m machine) String() string {
 	}
 	return fmt.Sprintf("%s, %s, %s, %s, NATS %s, load %s", text, m.System, strings.Replace(m.Go, "go", "Go ", 1),
 		m.Redis, m.NATS, m.Load)
-}
-
-// processors is processor time since the machine started, of all processors together. It is empty where the system
-// does not tell.
-type processors struct {
-	all, busy, stolen, ours time.Duration
-}
-
-// others is what others did while something was measured, as shares of all processors.
-type others struct {
-	// stolen is what the host of this virtual machine gave to others, used what other processes here took.
-	stolen, used float64
-}
-
-func (p processors) since(before processors) others {
-	all := (p.all - before.all).Seconds()
-	if all <= 0 {
-		return others{}
-	}
-	// What the kernel books in ticks and what processes are charged differ a little.
-	used := (p.busy - before.busy - (p.ours - before.ours)).Seconds()
-	return others{stolen: max(0, (p.stolen-before.stolen).Seconds()/all), used: max(0, used/all)}
-}
-
-// Beyond these shares a measurement says more about the others.
-const (
-	mostStolen = 0.03
-	mostUsed   = 0.06
-)
-
-// tooBusy says what the machine did beside the measurement, if that was too much.
-func (o others) tooBusy() string {
-	if o.stolen <= mostStolen && o.used <= mostUsed {
-		return ""
-	}
-	return fmt.Sprintf("other processes took %.0f %% of the processors, the host %.0f %%", 100*o.used, 100*o.stolen)
 }

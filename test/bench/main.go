@@ -141,7 +141,7 @@ func (o *options) Run(ctx context.Context, out io.Writer) error {
 		defer func() { _ = file.Close() }()
 		logs = file
 	}
-	s := &series{options: o, errs: os.Stderr, logs: logs, processors: processorsNow, took: map[string]times{},
+	s := &series{options: o, errs: os.Stderr, logs: logs, processors: launch.ProcessorsNow, took: map[string]times{},
 		record: record{Started: time.Now(), Machine: describe(ctx), Rounds: o.Rounds}}
 	for i, path := range o.Matchmaker {
 		text, err := exec.CommandContext(ctx, path, "--version").Output()

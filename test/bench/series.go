@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"matchmaker.dev/services/test/launch"
 )
 
 // series is a run of this program.
@@ -17,7 +19,7 @@ type series struct {
 	// errs gets the progress, logs the services' logs.
 	errs, logs io.Writer
 	// processors tells what all processors have done.
-	processors func() processors
+	processors func() launch.Processors
 	// took are the times of the rounds of each shape.
 	took map[string]times
 }
@@ -79,7 +81,7 @@ func (s *series) round(ctx context.Context, one shape, b *binary, n int) error {
 			return err
 		}
 		s.took[one.name] = append(s.took[one.name], time.Since(began))
-		if busy = s.processors().since(before).tooBusy(); busy == "" {
+		if busy = s.processors().Since(before).TooBusy(); busy == "" {
 			busy = r.late
 		}
 		if busy == "" {

@@ -9,25 +9,27 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"matchmaker.dev/services/test/launch"
 )
 
 // quiet is a machine on which only we do something, busy one on which others take a fifth.
-func quiet(n int) processors {
+func quiet(n int) launch.Processors {
 	d := time.Duration(n) * time.Second
-	return processors{all: 10 * d, busy: 5 * d, ours: 5 * d}
+	return launch.Processors{All: 10 * d, Busy: 5 * d, Ours: 5 * d}
 }
 
-func busy(n int) processors {
+func busy(n int) launch.Processors {
 	p := quiet(n)
-	p.busy += time.Duration(n) * 2 * time.Second
+	p.Busy += time.Duration(n) * 2 * time.Second
 	return p
 }
 
 // newSeries measures with a machine of which now tells what it did.
-func newSeries(rounds int, now func(n int) processors, binaries ...string) *series {
+func newSeries(rounds int, now func(n int) launch.Processors, binaries ...string) *series {
 	n := 0
 	s := &series{options: &options{Rounds: rounds, Seed: 5, Again: true}, errs: io.Discard, took: map[string]times{},
-		record: record{Rounds: rounds}, processors: func() processors { n++; return now(n) }}
+		record: record{Rounds: rounds}, processors: func() launch.Processors { n++; return now(n) }}
 	for _, version := range binaries {
 		s.Binaries = append(s.Binaries, &binary{Matchmaker: "bin/" + version, Version: version})
 	}
@@ -67,12 +69,12 @@ func TestBusyRoundIsMeasuredAgain(t *testing.T) {
 		return nil
 	}}
 	// Others do something in the first round only.
-	s := newSeries(2, func(n int) processors {
+	s := newSeries(2, func(n int) launch.Processors {
 		if n == 1 {
 			return quiet(1)
 		}
 		p := quiet(n)
-		p.busy += 3 * time.Second
+		p.Busy += 3 * time.Second
 		return p
 	}, "dev")
 	if err := s.shape(t.Context(), one, nil); err != nil {

@@ -17,11 +17,8 @@ import (
 func familyTimes(pids ...int) []time.Duration {
 	times := make([]time.Duration, len(pids))
 	for i, pid := range pids {
-		times[i] = processorTime(pid)
-	}
-	for child, p := range processes() {
-		if i := slices.Index(pids, p.parent); i >= 0 {
-			times[i] += processorTime(child)
+		for _, one := range family(pid) {
+			times[i] += processorTime(one)
 		}
 	}
 	return times

@@ -1,7 +1,6 @@
 package state_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -20,7 +19,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -28,6 +26,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/platform/account"
+	"matchmaker.dev/services/internal/platform/process/processtest"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -51,7 +50,13 @@ func freePort(t *testing.T) string {
 }
 
 // startRedis starts a Redis with these settings. It runs until stop is called, or the test ends.
-func startRedis(t *testing.T, args ...string) (stop func()) {
+func startRedis(t *testing.T, settings ...string) (stop func()) {
+	t.Helper()
+	return start(t, append([]string{"--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir()}, settings...)...)
+}
+
+// start starts a server of Redis, and waits until it listens. Another process may have the port that was found free.
+func start(t *testing.T, args ...string) (stop func()) {
 	t.Helper()
 	path, err := exec.LookPath("redis-server")
 	if err != nil {
@@ -59,23 +64,34 @@ func startRedis(t *testing.T, args ...string) (stop func()) {
 			t.Fatal("a redis-server or valkey-server is needed")
 		}
 	}
-	var out bytes.Buffer
-	server := exec.Command(path, append([]string{"--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir()}, args...)...)
-	server.Stdout, server.Stderr = &out, &out
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	stop = sync.OnceFunc(func() {
-		_ = server.Process.Kill()
-		_ = server.Wait()
-	})
-	t.Cleanup(func() {
-		stop()
-		if t.Failed() {
-			t.Log(out.String())
+	for deadline := time.Now().Add(time.Minute); ; {
+		out, ended := new(processtest.Buffer), make(chan struct{})
+		server := exec.Command(path, args...)
+		server.Stdout, server.Stderr = out, out
+		must(t, server.Start())
+		go func() { defer close(ended); _ = server.Wait() }()
+		stop = func() { _ = server.Process.Kill(); <-ended }
+		says := func(text string) bool { return strings.Contains(out.String(), text) }
+		until(t, "a Redis listens, or ends", func() bool {
+			select {
+			case <-ended:
+				return true
+			default:
+				return says("eady to accept connections") || says("Sentinel ID is")
+			}
+		})
+		if says("Address already in use") && time.Now().Before(deadline) {
+			stop()
+			continue
 		}
-	})
-	return stop
+		t.Cleanup(func() {
+			stop()
+			if t.Failed() {
+				t.Log(out.String())
+			}
+		})
+		return stop
+	}
 }
 
 // until waits for a condition.

@@ -2,7 +2,6 @@ package state_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,13 +18,7 @@ func startSentinel(t *testing.T, primary string, settings ...string) (asked *red
 	port, file := freePort(t), filepath.Join(t.TempDir(), "sentinel.conf")
 	all := append([]string{"monitor games 127.0.0.1 " + primary + " 1"}, settings...)
 	must(t, os.WriteFile(file, []byte("sentinel "+strings.Join(all, "\nsentinel ")+"\n"), 0o600))
-	path, err := exec.LookPath("redis-server")
-	if err != nil {
-		t.Fatal("a redis-server is needed")
-	}
-	sentinel := exec.Command(path, file, "--sentinel", "--port", port, "--bind", "127.0.0.1")
-	must(t, sentinel.Start())
-	t.Cleanup(func() { _ = sentinel.Process.Kill(); _ = sentinel.Wait() })
+	start(t, file, "--sentinel", "--port", port, "--bind", "127.0.0.1")
 	asked = redis.NewSentinelClient(&redis.Options{Addr: "127.0.0.1:" + port})
 	t.Cleanup(func() { _ = asked.Close() })
 	// Unless told so, it asks every 10 s.

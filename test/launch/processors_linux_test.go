@@ -1,4 +1,4 @@
-package main
+package launch
 
 import (
 	"os"
@@ -8,11 +8,11 @@ import (
 
 func TestParseProcessors(t *testing.T) {
 	got := parseProcessors("cpu  100 20 30 1000 40 5 6 70 50 0\ncpu0 1 1 1 1 1 1 1 1 0 0\n")
-	want := processors{all: 1271 * tick, busy: 150 * tick, stolen: 70 * tick}
+	want := Processors{All: 1271 * tick, Busy: 150 * tick, Stolen: 70 * tick}
 	if got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if got := parseProcessors("cpu  100 x 30\n"); got != (processors{}) {
+	if got := parseProcessors("cpu  100 x 30\n"); got != (Processors{}) {
 		t.Errorf("not numbers: %+v", got)
 	}
 }
@@ -41,11 +41,11 @@ func TestOursAreAllDescendants(t *testing.T) {
 }
 
 func TestWhatThisProcessDoesIsOurs(t *testing.T) {
-	before := processorsNow()
+	before := ProcessorsNow()
 	deadline := time.Now().Add(time.Minute)
 	for {
-		now := processorsNow() // reads many files
-		if now.ours-before.ours >= 200*time.Millisecond {
+		now := ProcessorsNow() // reads many files
+		if now.Ours-before.Ours >= 200*time.Millisecond {
 			break
 		}
 		if time.Now().After(deadline) {

@@ -1,4 +1,4 @@
-package main
+package launch
 
 import (
 	"os"
@@ -11,34 +11,34 @@ import (
 // tick is the unit of processor time in /proc.
 const tick = 10 * time.Millisecond
 
-// processorsNow reads what all processors have done.
-func processorsNow() processors {
+// ProcessorsNow reads what all processors have done.
+func ProcessorsNow() Processors {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
-		return processors{}
+		return Processors{}
 	}
 	p := parseProcessors(string(text))
-	p.ours = ours(os.Getpid(), processes())
+	p.Ours = ours(os.Getpid(), processes())
 	return p
 }
 
 // parseProcessors reads the first line of /proc/stat. What interrupts take is neither ours nor others'.
-func parseProcessors(text string) (p processors) {
+func parseProcessors(text string) (p Processors) {
 	line, _, _ := strings.Cut(text, "\n")
 	// cpu user nice system idle iowait irq softirq steal guest guest_nice; user includes guest
 	fields := strings.Fields(line)
 	for i := 1; i < len(fields) && i <= 8; i++ {
 		n, err := strconv.ParseInt(fields[i], 10, 64)
 		if err != nil {
-			return processors{}
+			return Processors{}
 		}
 		d := time.Duration(n) * tick
-		p.all += d
+		p.All += d
 		switch i {
 		case 1, 2, 3:
-			p.busy += d
+			p.Busy += d
 		case 8:
-			p.stolen = d
+			p.Stolen = d
 		}
 	}
 	return p
