@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -220,8 +219,8 @@ func TestReadEventsEndsWithoutWhatIsGone(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer conn.Close()
-			var questions atomic.Int64
-			if _, err := conn.Subscribe("$JS.API.CONSUMER.INFO.MM_EVENTS.*", func(*nats.Msg) { questions.Add(1) }); err != nil {
+			questions, err := conn.SubscribeSync("$JS.API.CONSUMER.INFO.MM_EVENTS.*")
+			if err != nil {
 				t.Fatal(err)
 			}
 			js, err := jetstream.New(conn)
@@ -248,8 +247,8 @@ func TestReadEventsEndsWithoutWhatIsGone(t *testing.T) {
 			if err := conn.Flush(); err != nil {
 				t.Fatal(err)
 			}
-			if n := questions.Load(); n != int64(c.questions) {
-				t.Errorf("%d questions", n)
+			if n, _, err := questions.Pending(); err != nil || n != c.questions {
+				t.Errorf("%d questions, %v", n, err)
 			}
 		})
 	}
