@@ -83,7 +83,8 @@ func newLeader(s *service, project string, epoch uint64, stop context.CancelFunc
 
 // run leads the project until ctx ends, the lease is lost, or the leader has given the project up.
 func (l *leader) run(ctx context.Context) {
-	publishing, stop := context.WithCancel(ctx)
+	// Reports end behind the last claim, whose matches they count.
+	publishing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var publisher sync.WaitGroup
 	publisher.Go(func() { l.reporter.run(publishing) })
 	if l.Events {
