@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,8 +16,11 @@ import (
 func familyTimes(pids ...int) []time.Duration {
 	times := make([]time.Duration, len(pids))
 	for i, pid := range pids {
-		for _, one := range family(pid) {
-			times[i] += processorTime(one)
+		times[i] = processorTime(pid)
+	}
+	for child, p := range launch.Processes() {
+		if i := slices.Index(pids, p.Parent); i >= 0 {
+			times[i] += processorTime(child)
 		}
 	}
 	return times
@@ -66,5 +68,5 @@ func familySwitches(pid int) (n float64) {
 
 // family is a process and its children.
 func family(pid int) []int {
-	return slices.AppendSeq([]int{pid}, maps.Keys(launch.Children(pid)))
+	return append(launch.Children(pid), pid)
 }

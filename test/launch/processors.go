@@ -2,6 +2,9 @@ package launch
 
 import (
 	"fmt"
+	"os"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -16,6 +19,39 @@ type Processors struct {
 type Others struct {
 	// Stolen is what the host of this virtual machine gave to others, Used what other processes here took.
 	Stolen, Used float64
+}
+
+// ProcessorsNow reads what all processors have done. Outside of Linux it cannot tell.
+func ProcessorsNow() Processors {
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return Processors{}
+	}
+	p := parseProcessors(string(text))
+	p.Ours = ours(os.Getpid(), Processes())
+	return p
+}
+
+// parseProcessors reads the first line of /proc/stat. What interrupts take is neither ours nor others'.
+func parseProcessors(text string) (p Processors) {
+	line, _, _ := strings.Cut(text, "\n")
+	// cpu user nice system idle iowait irq softirq steal guest guest_nice; user includes guest
+	fields := strings.Fields(line)
+	for i := 1; i < len(fields) && i <= 8; i++ {
+		n, err := strconv.ParseInt(fields[i], 10, 64)
+		if err != nil {
+			return Processors{}
+		}
+		d := time.Duration(n) * tick
+		p.All += d
+		switch i {
+		case 1, 2, 3:
+			p.Busy += d
+		case 8:
+			p.Stolen = d
+		}
+	}
+	return p
 }
 
 // Since tells what others did since before.

@@ -19,7 +19,7 @@ func TestParseProcessors(t *testing.T) {
 
 func TestParseProcess(t *testing.T) {
 	pid, p, ok := parseProcess("4711 (a (b) c) S 12 4711 4711 0 -1 4194560 1 2 3 4 100 20 3 4000 20 0 8 0 123 456\n")
-	if want := (proc{parent: 12, used: 4123 * tick}); !ok || pid != 4711 || p != want {
+	if want := (Process{Parent: 12, Used: 4123 * tick}); !ok || pid != 4711 || p != want {
 		t.Errorf("%d %+v %v, want %+v", pid, p, ok, want)
 	}
 	for _, text := range []string{"", "12 no name", "12 (x) S 1", "x (x) S 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1"} {
@@ -30,7 +30,7 @@ func TestParseProcess(t *testing.T) {
 }
 
 func TestOursAreAllDescendants(t *testing.T) {
-	all := map[int]proc{
+	all := map[int]Process{
 		1: {0, time.Hour}, 10: {1, 1}, 11: {10, 2}, 12: {11, 4}, 20: {1, time.Hour}, 21: {20, time.Hour},
 		30: {99, time.Hour}, // its parent has ended
 		40: {41, time.Hour}, 41: {40, time.Hour},
@@ -52,7 +52,7 @@ func TestWhatThisProcessDoesIsOurs(t *testing.T) {
 			t.Fatalf("of %+v since %+v nothing is ours", now, before)
 		}
 	}
-	if one := processes()[os.Getpid()]; one.parent != os.Getppid() || one.used == 0 {
+	if one := Processes()[os.Getpid()]; one.Parent != os.Getppid() || one.Used == 0 {
 		t.Errorf("this process is %+v", one)
 	}
 }

@@ -46,7 +46,7 @@ func (w *watch) run(ctx context.Context) {
 		runner := w.system.PID(catalog.Runner)
 		now.Runner = held(runner, "RssAnon:", "RssFile:")
 		if n%10 == 0 {
-			for child := range launch.Children(runner) {
+			for _, child := range launch.Children(runner) {
 				now.Instances += held(child, "RssAnon:", "RssFile:", "RssShmem:")
 			}
 			for _, part := range w.system.Parts() {
@@ -115,33 +115,18 @@ func size(dir string) (mib float64) {
 	return mib
 }
 
-// processor is the processor time of a process and its children until now.
-func processor(pid int) (used time.Duration) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0
-	}
-	// pid (name) and 50 numbers; the 14th to 17th of all are ticks of 10 ms: of the process, then of its children that
-	// have ended.
-	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-	for _, field := range fields[11:15] {
-		if n, err := strconv.Atoi(field); err == nil {
-			used += time.Duration(n) * 10 * time.Millisecond
-		}
-	}
-	return used
-}
-
 // used is the processor time of all parts until now, without the runner's instances.
 func (w *watch) used() map[string]time.Duration {
-	all := map[string]time.Duration{}
+	all, processes := map[string]time.Duration{}, launch.Processes()
 	for _, part := range w.system.Parts() {
-		all[part] = processor(w.system.PID(part))
+		all[part] = processes[w.system.PID(part)].Used
 	}
-	for child := range launch.Children(w.system.PID(catalog.Runner)) {
-		all["instances"] += processor(child)
+	for _, p := range processes {
+		if p.Parent == w.system.PID(catalog.Runner) {
+			all["instances"] += p.Used
+		}
 	}
-	all["generator"] = processor(os.Getpid())
+	all["generator"] = processes[os.Getpid()].Used
 	return all
 }
 

@@ -35,7 +35,6 @@ func replicate(t *testing.T, args ...string) (r replicated, primary, replica str
 		startRedis(t, slices.Concat([]string{"--port", port, "--repl-diskless-sync-delay", "0"}, args, more)...)
 		client = redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + port})
 		t.Cleanup(func() { _ = client.Close() })
-		until(t, "the server answers", func() bool { return client.Ping(t.Context()).Err() == nil })
 		return client, port + " " + bus
 	}
 	r.primary, primary = start()

@@ -59,8 +59,6 @@ func startWithUsers(t *testing.T) (as func(name string) *redis.Client) {
 		t.Cleanup(func() { _ = c.Close() })
 		return c
 	}
-	operator := as(account.Operator)
-	until(t, "the server answers", func() bool { return operator.Ping(t.Context()).Err() == nil })
 	return as
 }
 

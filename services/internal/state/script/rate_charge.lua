@@ -7,10 +7,9 @@
 -- Result: how many microseconds until the bucket is full
 local now = micros()
 amount, window = tonumber(amount), tonumber(window)
-local full = math.max(now, tonumber(redis.call('HGET', rates, bucket) or 0))
-local is_foreign = full > now + 10 * window
-full = (is_foreign and now + window or full) + amount
-if amount > 0 or is_foreign then
+local stored = tonumber(redis.call('HGET', rates, bucket) or 0)
+local full = math.max(now, bounded(stored, now, 9 * window, 10 * window)) + amount
+if amount > 0 or full < stored then
   redis.call('HSET', rates, bucket, to_text(full))
 end
 return full - now

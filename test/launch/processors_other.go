@@ -1,6 +1,0 @@
-//go:build !linux
-
-package launch
-
-// ProcessorsNow cannot tell here what others do.
-func ProcessorsNow() Processors { return Processors{} }
