@@ -708,7 +708,7 @@ type Match struct {
 // ReportedTeam: A team of a match that is over. All teams have a rank, or all have a score; with both, the rank
 // counts, and the score where a rating has a `margin`.
 type ReportedTeam struct {
-	// As the match has it, or its number from 1 if it has none.
+	// As the match has it (its first 64 bytes count), or its number from 1 if it has none.
 	Name string `json:"name,omitzero"`
 	// The least is the best; equal ones drew.
 	Rank int `json:"rank,omitzero"`

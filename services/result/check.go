@@ -39,8 +39,6 @@ func check(teams []response.ReportedTeam) error {
 	for i := range teams {
 		t, at := &teams[i], fmt.Sprintf("teams.%d", i)
 		switch {
-		case !isName(t.Name) && t.Name != "":
-			return invalid(at+".name", "1 to %d bytes of printable UTF-8 are expected", longestName)
 		case t.Rank < 0 || t.Rank > highestRank:
 			return invalid(at+".rank", "1 to %d are allowed", highestRank)
 		case t.Rank == 0 && t.Score == nil:
@@ -147,7 +145,7 @@ func placed(teams []response.ReportedTeam, tickets []state.PlayedTicket) ([]*pb.
 	named := slices.ContainsFunc(teams, func(t response.ReportedTeam) bool { return len(t.Players) > 0 })
 	for i := range teams {
 		t, at := &teams[i], fmt.Sprintf("teams.%d", i)
-		name := t.Name
+		name := state.TeamName(t.Name)
 		switch {
 		case name == "" && len(l.teams) > 0:
 			name = l.teams[i]
@@ -155,6 +153,8 @@ func placed(teams []response.ReportedTeam, tickets []state.PlayedTicket) ([]*pb.
 			name = strconv.Itoa(i + 1)
 		case len(l.teams) > 0 && !slices.Contains(l.teams, name):
 			return nil, invalid(at+".name", "the match has no team of this name")
+		case len(l.teams) == 0 && name != t.Name:
+			return nil, invalid(at+".name", "1 to %d bytes of printable UTF-8 are expected", longestName)
 		}
 		if slices.Contains(names, name) {
 			return nil, invalid(at+".name", "two teams have this name")

@@ -51,6 +51,7 @@ type world struct {
 	tokens  *issuer.Issuer
 	url     string
 	n       int
+	names   []string // of the teams
 }
 
 // game is where the web pages of the game are.
@@ -58,7 +59,7 @@ const game = "https://game.example"
 
 func start(t testing.TB) *world {
 	t.Helper()
-	w := &world{TB: t, store: embeddedtest.Store(t, state.Options{History: 1000})}
+	w := &world{TB: t, names: []string{"red", "blue", "gold"}, store: embeddedtest.Store(t, state.Options{History: 1000})}
 	log := slog.New(slog.DiscardHandler)
 	var err error
 	w.tokens, err = issuer.Open(t.TempDir(), time.Now)
@@ -100,7 +101,7 @@ func (w *world) play(teams ...string) string {
 	for i, names := range teams {
 		players := strings.Fields(names)
 		if len(players) == 0 {
-			c.Match.Proposal.Teams = append(c.Match.Proposal.Teams, &pb.Team{Name: []string{"red", "blue", "gold"}[i]})
+			c.Match.Proposal.Teams = append(c.Match.Proposal.Teams, &pb.Team{Name: w.names[i]})
 			continue
 		}
 		w.n++
@@ -115,7 +116,7 @@ func (w *world) play(teams ...string) string {
 		c.Assignments = append(c.Assignments, &pb.Assignment{Connection: "host:1"})
 		c.Match.Proposal.Connection = "host:1"
 		c.Match.Proposal.Teams = append(c.Match.Proposal.Teams,
-			&pb.Team{Name: []string{"red", "blue", "gold"}[i], Tickets: []string{ticket.GetId()}})
+			&pb.Team{Name: w.names[i], Tickets: []string{ticket.GetId()}})
 	}
 	terms := state.ClaimOptions{Epoch: epoch, Claim: time.Minute, Readable: time.Minute}
 	_, err = w.store.Claim(w.Context(), "demo", terms,
@@ -168,6 +169,23 @@ func (w *world) sent(method, token, path, body string, into any) {
 		w.Fatalf("%s %s: %d %s", method, path, status, text)
 	}
 	must(w, json.Unmarshal([]byte(text), into))
+}
+
+// The server knows the name that the function gave, and the lineup has a shorter one.
+func TestTeamNamesThatTheLineupShortens(t *testing.T) {
+	w := start(t)
+	w.names = []string{strings.Repeat("r", 80), "b\u00a0b"}
+	short := []string{strings.Repeat("r", 64), "b b"}
+	path := "/matches/" + w.play("ada", "cy") + "/result"
+	server := w.token(auth.Service, "demo", "")
+	for _, names := range [][]string{w.names, short} {
+		var got response.MatchResult
+		w.sent(http.MethodPost, server, path,
+			fmt.Sprintf(`{"teams":[{"name":%q,"rank":1},{"name":%q,"rank":2}]}`, names[0], names[1]), &got)
+		if got.Teams[0].Name != short[0] || got.Teams[1].Name != short[1] || got.Corrections != 0 {
+			t.Errorf("%q: %+v", names, got)
+		}
+	}
 }
 
 // Callers other than the match's server and game services are refused, as is what is no result of the match. What is

@@ -1184,7 +1184,7 @@ namespace Matchmaking.Api
   /// and the score where a rating has a `margin`.</summary>
   public sealed class ReportedTeam
   {
-    /// <summary>As the match has it, or its number from 1 if it has none.</summary>
+    /// <summary>As the match has it (its first 64 bytes count), or its number from 1 if it has none.</summary>
     public string Name;
     /// <summary>Whatever the server counts. They are kept with the result, and not looked at.</summary>
     public Dictionary<string, double> Numbers;

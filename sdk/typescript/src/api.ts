@@ -551,7 +551,7 @@ export interface ReportedPlayer {
  * where a rating has a `margin`.
  */
 export interface ReportedTeam {
-  /** As the match has it, or its number from 1 if it has none. */
+  /** As the match has it (its first 64 bytes count), or its number from 1 if it has none. */
   name?: string | undefined
   /** Whatever the server counts. They are kept with the result, and not looked at. */
   numbers?: Record<string, number> | undefined

@@ -93,8 +93,8 @@ func (c *Claim) measuresSize() int {
 
 // Limits of the teams in an event: functions make them.
 const (
-	maxEventTeams    = 32
-	maxEventTeamName = 64
+	maxEventTeams = 32
+	maxTeamName   = 64
 )
 
 // eventTeams returns the teams for an event; nil if there is nothing to report.
@@ -104,7 +104,7 @@ func eventTeams(teams []*pb.Team) []*pb.EventTeam {
 	}
 	told := make([]*pb.EventTeam, len(teams))
 	for i, t := range teams {
-		told[i] = &pb.EventTeam{Name: shortName(t.GetName()), Tickets: int32(len(t.GetTickets()))}
+		told[i] = &pb.EventTeam{Name: TeamName(t.GetName()), Tickets: int32(len(t.GetTickets()))}
 	}
 	return told
 }

@@ -16,9 +16,9 @@ func TestEventsTellTeamsWithinLimits(t *testing.T) {
 	if got := eventTeams([]*pb.Team{team("all", "a", "b")}); len(got) != 1 || got[0].GetTickets() != 2 {
 		t.Errorf("one team with a name: %v", got)
 	}
-	long := strings.Repeat("x", maxEventTeamName-1) + "é" // its last letter is cut in the middle
+	long := strings.Repeat("x", maxTeamName-1) + "é" // its last letter is cut in the middle
 	got := eventTeams([]*pb.Team{team(long, "a"), team("", "b", "c")})
-	if len(got) != 2 || got[0].GetName() != long[:maxEventTeamName-1] || got[1].GetTickets() != 2 ||
+	if len(got) != 2 || got[0].GetName() != long[:maxTeamName-1] || got[1].GetTickets() != 2 ||
 		!utf8.ValidString(got[0].GetName()) {
 		t.Errorf("a long name: %v", got)
 	}

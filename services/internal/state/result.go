@@ -79,12 +79,7 @@ func teamNames(m *pb.Match) []string {
 	teams := m.GetProposal().GetTeams()
 	names := make([]string, len(teams))
 	for i, t := range teams {
-		name := strings.Map(func(r rune) rune {
-			if unicode.IsControl(r) {
-				return ' '
-			}
-			return r
-		}, shortName(t.GetName()))
+		name := TeamName(t.GetName())
 		if len(teams) > 1 && (name == "" || slices.Contains(names[:i], name)) {
 			name = strconv.Itoa(i + 1)
 		}
@@ -93,12 +88,15 @@ func teamNames(m *pb.Match) []string {
 	return names
 }
 
-// shortName is the name of a team with maxEventTeamName bytes at most.
-func shortName(name string) string {
-	if len(name) > maxEventTeamName {
-		name = name[:maxEventTeamName]
-	}
-	return strings.ToValidUTF8(name, "")
+// TeamName is how the name of a team stands in lineups, results and events: printable, and maxTeamName bytes at most.
+func TeamName(name string) string {
+	name = strings.ToValidUTF8(name[:min(len(name), maxTeamName)], "")
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, name)
 }
 
 // playedFields are the fields of a match whose result is awaited, as playedOf reads them.

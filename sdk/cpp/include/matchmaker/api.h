@@ -486,7 +486,7 @@ struct ReportedPlayer {
  * where a rating has a `margin`.
  */
 struct ReportedTeam {
-  /** As the match has it, or its number from 1 if it has none. */
+  /** As the match has it (its first 64 bytes count), or its number from 1 if it has none. */
   std::optional<std::string> name;
   /** Whatever the server counts. They are kept with the result, and not looked at. */
   std::optional<std::map<std::string, double>> numbers;

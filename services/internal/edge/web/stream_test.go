@@ -83,6 +83,26 @@ func ask(t *testing.T, conn net.Conn, version string) *http.Response {
 	return res
 }
 
+// Headers of a client that loses packets may be late. One that does not end them does not keep its connection.
+func TestLateHeaders(t *testing.T) {
+	for after, served := range map[time.Duration]bool{15 * time.Second: true, 25 * time.Second: false} {
+		detach(t, func(_ context.Context, s *web.Stream) { s.Close() }, func(t *testing.T, conn net.Conn, _ *bytes.Buffer) {
+			_, err := io.WriteString(conn, "GET /demo/matchmaking/api/v1/tickets/events HTTP/1.1\r\nHost: x\r\n")
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = wait.For(t.Context(), after)
+			if _, err := io.WriteString(conn, "\r\n"); (err == nil) != served {
+				t.Errorf("after %s: %v", after, err)
+				return
+			}
+			if res, err := http.ReadResponse(bufio.NewReader(conn), nil); served && (err != nil || res.StatusCode != http.StatusOK) {
+				t.Errorf("after %s: %v, %v", after, res, err)
+			}
+		})
+	}
+}
+
 func TestStreamIsAnAnswer(t *testing.T) {
 	for _, version := range []string{"1.1", "1.0"} {
 		ended := false

@@ -103,6 +103,9 @@ func forbidCaching(next echo.HandlerFunc) echo.HandlerFunc {
 // ReadTimeout is how long a request may take to arrive: enough for a function archive of 32 MiB over 5 Mbit/s.
 const ReadTimeout = time.Minute
 
+// headerTime is how long its headers may take: a phone that loses packets sends them again after 1, 3 and 7 seconds.
+const headerTime = 20 * time.Second
+
 // maxHeader bounds the headers of a request, in bytes. net/http allows 4 KiB more.
 const maxHeader = 32 << 10
 
@@ -111,7 +114,7 @@ const maxHeader = 32 << 10
 func Server(h http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           h,
-		ReadHeaderTimeout: 5 * time.Second,
+		ReadHeaderTimeout: headerTime,
 		ReadTimeout:       ReadTimeout,
 		WriteTimeout:      2 * time.Minute,
 		IdleTimeout:       2 * time.Minute, // above the 60 s that gateways keep idle connections for
