@@ -96,7 +96,8 @@ func TestLateHeaders(t *testing.T) {
 				t.Errorf("after %s: %v", after, err)
 				return
 			}
-			if res, err := http.ReadResponse(bufio.NewReader(conn), nil); served && (err != nil || res.StatusCode != http.StatusOK) {
+			res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if served && (err != nil || res.StatusCode != http.StatusOK) {
 				t.Errorf("after %s: %v, %v", after, res, err)
 			}
 		})
