@@ -78,7 +78,6 @@ func (s *service) explain(c echo.Context) error {
 	if s.History != nil {
 		doc.History = s.History(ctx, project, id, time.UnixMilli(t.Body.GetCreated()))
 	}
-	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
 	return c.JSON(http.StatusOK, doc)
 }
 
@@ -109,7 +108,6 @@ func (s *service) explainEnd(c echo.Context, id string, gone error) error {
 		return err
 	}
 	doc.Waited = max(0, ended.Sub(created).Seconds())
-	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
 	return c.JSON(http.StatusOK, doc)
 }
 
