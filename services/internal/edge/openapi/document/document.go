@@ -4,6 +4,7 @@ package document
 import (
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -173,6 +174,14 @@ func (p *Path) Operations() iter.Seq2[string, *Operation] {
 			}
 		}
 	}
+}
+
+// Callers are the kinds of token that the operation accepts.
+func (o *Operation) Callers() (kinds []string) {
+	for _, security := range o.Security {
+		kinds = slices.AppendSeq(kinds, maps.Keys(security))
+	}
+	return kinds
 }
 
 // Address is a path as clients append it to the address of a project's API.
