@@ -213,3 +213,24 @@ func (d *Document) Content(o *Operation) map[string]Media {
 	}
 	return nil
 }
+
+// Lines breaks a text into lines that have room for so many bytes. An empty line is between paragraphs.
+func Lines(text string, room int) (lines []string) {
+	if text = strings.TrimSpace(text); text == "" {
+		return nil
+	}
+	for paragraph := range strings.SplitSeq(text, "\n\n") {
+		if len(lines) > 0 {
+			lines = append(lines, "")
+		}
+		line := ""
+		for word := range strings.FieldsSeq(paragraph) {
+			if line != "" && len(line)+1+len(word) > room {
+				lines, line = append(lines, line), ""
+			}
+			line = strings.TrimPrefix(line+" "+word, " ")
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
