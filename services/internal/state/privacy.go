@@ -96,20 +96,16 @@ func idsOf(names []string, prefix string) []string {
 func (s *Store) fieldsOf(
 	ctx context.Context, key func(string) string, ids []string, size int, take func(id string, row []any) error,
 	fields ...string,
-) (err error) {
-	failure := readHashes(ctx, s.redis, ids, key, fields, slices.Repeat([]int{size}, len(ids)), replyBytes,
+) error {
+	return readHashes(ctx, s.redis, ids, key, fields, slices.Repeat([]int{size}, len(ids)), replyBytes,
 		func(first int, read [][]any) error {
 			for i, row := range read {
-				if err = take(ids[first+i], row); err != nil {
+				if err := take(ids[first+i], row); err != nil {
 					return err
 				}
 			}
 			return nil
 		})
-	if err != nil {
-		return err
-	}
-	return unavailable(failure)
 }
 
 func (s *Store) ticketsWith(ctx context.Context, k keys, names []string, player string, m *Mentions) error {
