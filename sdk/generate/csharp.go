@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"matchmaker.dev/services/internal/edge/openapi/document"
 )
 
 // csharp writes a model in C#: a class for each object, and for each operation a method that returns the request.
@@ -147,14 +149,9 @@ func csComment(indent, text string) string {
 	if text == "" {
 		return ""
 	}
-	lines := strings.Split(strings.TrimSpace(tsComment(indent, "<summary>"+text+"</summary>")), "\n")
-	for i, line := range lines {
-		line = strings.TrimSpace(line)
-		line = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(line, "/**"), "*"), "*/")
-		lines[i] = strings.TrimRight(indent+"/// "+strings.TrimSpace(line), " ")
+	var b strings.Builder
+	for _, line := range document.Lines("<summary>"+text+"</summary>", 117-len(indent)) {
+		b.WriteString(strings.TrimRight(indent+"/// "+line, " ") + "\n")
 	}
-	if len(lines) > 1 {
-		lines = lines[1 : len(lines)-1]
-	}
-	return strings.Join(lines, "\n") + "\n"
+	return b.String()
 }

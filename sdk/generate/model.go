@@ -117,9 +117,6 @@ type reader struct {
 	err     error
 }
 
-// callers have the operations that a model has: those whose token is one of these.
-var callers = []string{"player", "server"}
-
 // NewModel reads an OpenAPI document. Beside the objects of the operations it has those that are named.
 func NewModel(text []byte, named ...string) (*Model, error) {
 	doc, err := document.Read(text)
@@ -133,7 +130,7 @@ func NewModel(text []byte, named ...string) (*Model, error) {
 	}
 	for _, p := range doc.Paths {
 		for method, o := range p.Value.Operations() {
-			if !o.Deprecated && slices.ContainsFunc(o.Security, isForCallers) {
+			if !o.Deprecated && slices.ContainsFunc(o.Callers(), isCaller) {
 				m.Operations = append(m.Operations, r.operation(p.Name, strings.ToUpper(method), o, p.Value.Parameters))
 			}
 		}
@@ -148,9 +145,8 @@ func NewModel(text []byte, named ...string) (*Model, error) {
 	return m, r.err
 }
 
-func isForCallers(security map[string]any) bool {
-	return slices.ContainsFunc(callers, func(c string) bool { _, ok := security[c]; return ok })
-}
+// isCaller reports whether a model has the operations for this kind of token.
+func isCaller(kind string) bool { return kind == "player" || kind == "server" }
 
 func (r *reader) operation(path, method string, o *document.Operation, shared []document.Parameter) Operation {
 	of := Operation{ID: o.ID, Summary: o.Summary, Doc: o.Description, Method: method, Path: document.Address(path),

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"matchmaker.dev/services/internal/edge/openapi/document"
 )
 
 // typescript writes a model in TypeScript: an interface for each object, and for each operation a function that returns
@@ -169,22 +171,9 @@ func tsType(t Type) string {
 // tsComment is a text as a comment, in lines of at most 120 columns.
 func tsComment(indent, text string) string {
 	const width = 120
-	var lines []string
-	for _, paragraph := range strings.Split(strings.TrimSpace(text), "\n\n") {
-		if len(lines) > 0 {
-			lines = append(lines, "")
-		}
-		line := ""
-		for _, word := range strings.Fields(paragraph) {
-			if line != "" && len(indent)+len(" * ")+len(line)+1+len(word) > width {
-				lines, line = append(lines, line), ""
-			}
-			line = strings.TrimPrefix(line+" "+word, " ")
-		}
-		lines = append(lines, line)
-	}
+	lines := document.Lines(text, width-len(indent)-len(" * "))
 	switch {
-	case strings.TrimSpace(text) == "":
+	case len(lines) == 0:
 		return ""
 	case len(lines) == 1 && len(indent)+len(lines[0])+len("/**  */") <= width:
 		return indent + "/** " + lines[0] + " */\n"

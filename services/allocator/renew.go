@@ -55,7 +55,6 @@ func (s *service) renew(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
 	return c.JSON(http.StatusOK, response.ServerToken{Token: text, Expires: expires.UnixMilli()})
 }
 

@@ -55,7 +55,6 @@ func (b *Beacon) probe(c echo.Context) error {
 	p := b.probers.Get().(*prober)
 	defer b.probers.Put(p)
 	from := netip.AddrPortFrom(client, 0) // a browser may have several connections, and a proxy has
-	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
 	if !query.Has("echo") {
 		text := binary.BigEndian.AppendUint64(nil, uint64(b.Elapsed()))
 		text = append(text, p.tag(ofHTTP, text, from)...)

@@ -119,11 +119,9 @@ func (s *service) parse(c echo.Context, id string, text jsontext.Value) (*pb.Con
 	return config, keys, nil
 }
 
-// respond is a config as it is stored, its hosting keys apart. No cache shall keep it.
+// respond is a config as it is stored, its hosting keys apart.
 func (s *service) respond(c echo.Context, config *pb.Config) error {
-	header := c.Response().Header()
-	header.Set("ETag", etag(config.GetRevision()))
-	header.Set(echo.HeaderCacheControl, "no-store")
+	c.Response().Header().Set("ETag", etag(config.GetRevision()))
 	return c.JSON(http.StatusOK, bodyOf(config, s.show(c.Request().Context(), c.Param("project"), config)))
 }
 

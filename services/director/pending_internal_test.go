@@ -99,11 +99,16 @@ func TestEvaluationsTakeTheBestFirst(t *testing.T) {
 	}
 }
 
-// Proposals without tickets are the cheapest to send, and take memory all the same.
+// Proposals without tickets are the cheapest to send, and take memory all the same. Each ticket takes some too.
 func TestEmptyProposalsTakeRoom(t *testing.T) {
 	empty := bus.Part{RunPart: &pb.RunPart{Proposals: make([]*pb.Proposal, 1000)}, Bytes: 1000}
 	if size := sizeOf(empty); size < 200 {
 		t.Errorf("%d bytes each", size)
+	}
+	full := &pb.Proposal{Teams: []*pb.Team{{Tickets: []string{"a", "b"}}, {Tickets: []string{"c"}}}}
+	two := bus.Part{RunPart: &pb.RunPart{Proposals: []*pb.Proposal{full, full}}}
+	if size := sizeOf(two); size != proposalSize+3*ticketSize {
+		t.Errorf("%d bytes for 3 tickets", size)
 	}
 }
 

@@ -1,8 +1,8 @@
 package director
 
 import (
-	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
+	"matchmaker.dev/services/internal/state"
 )
 
 // proposalMemory is about how much memory a project's proposals may take in its director, from their arrival until they
@@ -17,16 +17,9 @@ const (
 
 // sizeOf is about how much memory each proposal of a part takes.
 func sizeOf(p bus.Part) int64 {
-	n := int64(len(p.GetProposals()))
-	return proposalSize + (int64(p.Bytes)+ticketSize*int64(countTickets(p.GetProposals())))/max(n, 1)
-}
-
-func countTickets(proposals []*pb.Proposal) int {
-	n := 0
-	for _, p := range proposals {
-		for _, team := range p.GetTeams() {
-			n += len(team.GetTickets())
-		}
+	n, tickets := int64(len(p.GetProposals())), 0
+	for _, one := range p.GetProposals() {
+		tickets += state.CountTickets(one)
 	}
-	return n
+	return proposalSize + (int64(p.Bytes)+ticketSize*int64(tickets))/max(n, 1)
 }

@@ -451,8 +451,6 @@ func etag(p *pb.Party) string { return `"` + revision(p) + `"` }
 func revision(p *pb.Party) string { return strconv.FormatInt(p.GetRevision(), 10) }
 
 func (s *service) respond(c echo.Context, status int, p *pb.Party, player string) error {
-	header := c.Response().Header()
-	header.Set("ETag", etag(p))
-	header.Set(echo.HeaderCacheControl, "no-store")
+	c.Response().Header().Set("ETag", etag(p))
 	return c.JSON(status, bodyFor(p, player))
 }

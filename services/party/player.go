@@ -52,7 +52,6 @@ func (s *service) look(c echo.Context, do func(ctx context.Context, project, pla
 	if err != nil {
 		return err
 	}
-	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
 	return c.JSON(http.StatusOK, found)
 }
 

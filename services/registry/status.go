@@ -119,13 +119,9 @@ func (b *runnerView) isComplete() bool {
 func (b *runnerView) status(project string, f *pb.Function) response.FunctionStatus {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	now := b.now()
 	s := response.FunctionStatus{Instances: []response.FunctionInstance{}}
 	newest := map[string]bool{} // the states of the newest generation's instances
-	for _, r := range b.runners {
-		if now.Sub(r.at) > b.silenceLimit {
-			continue
-		}
+	for _, r := range b.live() {
 		for _, i := range r.hosted[hosted{project, f.GetName()}] {
 			s.Instances = append(s.Instances, response.FunctionInstance{State: i.GetState(), Name: i.GetName()})
 			// A runner may know of a newer generation than the reader of f.

@@ -52,14 +52,6 @@ type auxiliaryKey struct {
 	upload int64
 }
 
-// auxiliary is an upload of a function beside the one that serves: a function of its own, which takes no runs from the
-// bus.
-type auxiliary struct {
-	*function
-	key  auxiliaryKey
-	used time.Time // guarded by the lock of the function that has it
-}
-
 // returned is the last time that the function went back to an upload by itself; nil if there was none.
 func (f *function) returned() *pb.FunctionReturn {
 	f.mu.Lock()
@@ -75,23 +67,23 @@ func (f *function) isTrial() bool { return f.role == shadow || f.role == repeate
 
 // auxiliaryOf returns an upload beside the one that serves, and starts it if need be; nil if the function stops, or if
 // the upload is not kept.
-func (f *function) auxiliaryOf(key auxiliaryKey) *auxiliary {
+func (f *function) auxiliaryOf(key auxiliaryKey) *function {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.startAuxiliary(key)
 }
 
 // startAuxiliary is auxiliaryOf for a caller that has the lock.
-func (f *function) startAuxiliary(key auxiliaryKey) *auxiliary {
+func (f *function) startAuxiliary(key auxiliaryKey) *function {
 	spec := f.specOf(key)
 	if f.closed || spec == nil {
 		return nil
 	}
 	b := f.auxiliaries[key]
 	if b == nil {
-		b = &auxiliary{function: f.newAuxiliary(key), key: key}
+		b = f.newAuxiliary(key)
 		if f.auxiliaries == nil {
-			f.auxiliaries = map[auxiliaryKey]*auxiliary{}
+			f.auxiliaries = map[auxiliaryKey]*function{}
 		}
 		f.auxiliaries[key] = b
 		f.goroutines.Go(func() {
@@ -114,10 +106,11 @@ func (f *function) specOf(key auxiliaryKey) *pb.Function {
 	return spec
 }
 
+// newAuxiliary makes a function for an upload beside the one that serves. It takes no runs from the bus.
 func (f *function) newAuxiliary(key auxiliaryKey) *function {
 	b := &function{
 		functionKey: f.functionKey, env: f.env, feed: f.feed, labels: f.labels, health: f.health, spent: f.spent,
-		runCounts: f.runCounts, role: key.role, logBudget: f.logBudget, projectLog: f.projectLog,
+		runCounts: f.runCounts, auxiliaryKey: key, logBudget: f.logBudget, projectLog: f.projectLog,
 		ready: make(chan struct{}), runs: map[*run]func(){}, least: 1, most: 1,
 	}
 	if key.role.serves() {
@@ -167,7 +160,7 @@ func (f *function) updateAuxiliaries() {
 }
 
 // shadowOf returns the upload that runs in the shadow, nil if there is none that could.
-func (f *function) shadowOf() *auxiliary {
+func (f *function) shadowOf() *function {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.auxiliaries[auxiliaryKey{shadow, f.record.GetShadow()}]
@@ -197,7 +190,7 @@ func (f *function) servingFor(r *run) (*function, error) {
 		return nil, fmt.Errorf("upload %d of function %q, which the config names, is not kept: name another one in "+
 			"matchmaking.targetFunction.upload", upload, f.function)
 	}
-	return b.function, nil
+	return b, nil
 }
 
 // servingPart returns the function that serves a run of a config without an upload, and marks the run if there is a
@@ -218,7 +211,7 @@ func (f *function) servingPart(r *run) *function {
 	if b := f.startAuxiliary(auxiliaryKey{canaried, upload}); b != nil {
 		select {
 		case <-b.ready:
-			return b.function
+			return b
 		default:
 		}
 	}
@@ -232,9 +225,9 @@ var errOtherUpload = errors.New(bus.OtherUpload)
 var errLeaving = errors.New("the function is leaving this runner, try again")
 
 // sortedAuxiliaries is the uploads beside the one that serves. The caller has the lock.
-func (f *function) sortedAuxiliaries() []*auxiliary {
-	return slices.SortedFunc(maps.Values(f.auxiliaries), func(a, b *auxiliary) int {
-		return cmp.Compare(a.key.upload, b.key.upload)
+func (f *function) sortedAuxiliaries() []*function {
+	return slices.SortedFunc(maps.Values(f.auxiliaries), func(a, b *function) int {
+		return cmp.Compare(a.upload, b.upload)
 	})
 }
 

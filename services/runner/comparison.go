@@ -38,7 +38,7 @@ type side struct {
 
 // startShadow starts a run in the shadow, if there is room for it now: nothing waits for it, and it waits for nothing.
 // It is nil if there is none.
-func (f *function) startShadow(b *auxiliary, with int64, r *run) *comparison {
+func (f *function) startShadow(b *function, with int64, r *run) *comparison {
 	spec := b.spec()
 	c := &comparison{f: f, spec: spec, with: with}
 	c.served.seed = maphash.MakeSeed()
@@ -62,7 +62,7 @@ func (f *function) startShadow(b *auxiliary, with int64, r *run) *comparison {
 }
 
 // enterAtOnce lets a run begin, unless it would have to wait.
-func (f *function) enterAtOnce(b *auxiliary, r *run) bool {
+func (f *function) enterAtOnce(b *function, r *run) bool {
 	entry := b.gate.Enter(r.Request.GetConfig(), r)
 	select {
 	case <-entry.Taken():

@@ -33,8 +33,10 @@ type function struct {
 	ready      chan struct{}        // closed when the first version is ready
 	// least and most are how many instances it has.
 	least, most int
-	// role is its role beside another upload, and empty otherwise.
-	role      role
+	// auxiliaryKey is its role beside another upload, and empty otherwise. used is when it had a run in that role, guarded
+	// by the lock of the function that it is beside of.
+	auxiliaryKey
+	used      time.Time
 	home      *function // that a canary is beside of; nil otherwise
 	health    *health
 	runCounts *runCounts
@@ -44,16 +46,16 @@ type function struct {
 	repeats   repeats
 
 	mu           sync.Mutex
-	record       *pb.Function                // the newest that was read
-	auxiliaries  map[auxiliaryKey]*auxiliary // uploads beside the one that serves
-	current      *version                    // it answers runs; nil until the first one is ready
-	next         *version                    // replaces current when it is ready; nil when there is none
-	retired      []*version                  // earlier ones, whose instances still finish a run
-	subscription bus.Subscription            // to runs; nil while none are taken
-	stopping     bool                        // subscribe no more
-	closed       bool                        // runs are refused
-	inFlight     sync.WaitGroup              // runs
-	runs         map[*run]func()             // those in flight, and what ends each
+	record       *pb.Function               // the newest that was read
+	auxiliaries  map[auxiliaryKey]*function // uploads beside the one that serves
+	current      *version                   // it answers runs; nil until the first one is ready
+	next         *version                   // replaces current when it is ready; nil when there is none
+	retired      []*version                 // earlier ones, whose instances still finish a run
+	subscription bus.Subscription           // to runs; nil while none are taken
+	stopping     bool                       // subscribe no more
+	closed       bool                       // runs are refused
+	inFlight     sync.WaitGroup             // runs
+	runs         map[*run]func()            // those in flight, and what ends each
 }
 
 func newFunction(ctx context.Context, e *env, key functionKey, feed *feed, projectLog *rate.Limiter) *function {
@@ -215,12 +217,7 @@ func (f *function) scaleUp() {
 func (f *function) overloaded() bool {
 	f.mu.Lock()
 	v := f.current
-	serving := []*function{}
-	for _, b := range f.sortedAuxiliaries() {
-		if b.key.role.serves() {
-			serving = append(serving, b.function)
-		}
-	}
+	serving := slices.DeleteFunc(f.sortedAuxiliaries(), func(b *function) bool { return !b.role.serves() })
 	f.mu.Unlock()
 	return v != nil && f.gate.Waiting() > 0 && v.atCapacity() || slices.ContainsFunc(serving, (*function).overloaded)
 }
@@ -258,7 +255,7 @@ func (f *function) appendUploads(list []*pb.UploadStatus) []*pb.UploadStatus {
 	f.mu.Unlock()
 	list = f.health.appendStatus(list, f.functionKey, record)
 	for _, b := range auxiliaries {
-		if b.key.role == canaried {
+		if b.role == canaried {
 			list = b.health.appendStatus(list, f.functionKey, record)
 		}
 	}

@@ -59,7 +59,6 @@ func (s *service) capture(c echo.Context) error {
 	default:
 		return problem.New(problem.Unavailable, "no runner made a capture: %s", answer.Failure).After(time.Second)
 	}
-	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
 	c.Response().Header().Set(echo.HeaderContentDisposition, `attachment; filename="run.capture"`)
 	return c.Blob(http.StatusOK, echo.MIMEOctetStream, answer.Capture)
 }

@@ -78,7 +78,6 @@ func (s *service) explain(c echo.Context) error {
 	if s.History != nil {
 		doc.History = s.History(ctx, project, id, time.UnixMilli(t.Body.GetCreated()))
 	}
-	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
 	return c.JSON(http.StatusOK, doc)
 }
 
@@ -109,7 +108,6 @@ func (s *service) explainEnd(c echo.Context, id string, gone error) error {
 		return err
 	}
 	doc.Waited = max(0, ended.Sub(created).Seconds())
-	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
 	return c.JSON(http.StatusOK, doc)
 }
 
@@ -270,7 +268,7 @@ func (g *glass) filter(f *pb.Filter) response.FilterExplanation {
 		Attribute: f.GetAttribute(), Count: f.GetCount(), Min: f.Min, Max: f.Max,
 		Holds: g.sees(g.queue, map[string]*pb.Pool{"one": {Filters: []*pb.Filter{f}}}),
 	}
-	value, has := g.value(f)
+	value, has := pool.ValueOf(f, g.ticket)
 	if !has {
 		return e
 	}
@@ -282,22 +280,6 @@ func (g *glass) filter(f *pb.Filter) response.FilterExplanation {
 		e.By = new(math.Abs(value - f.GetMax()))
 	}
 	return e
-}
-
-// value is the number that a filter looks at.
-func (g *glass) value(f *pb.Filter) (float64, bool) {
-	switch {
-	case f.GetCount() != "":
-		return float64(state.PlayerCount(g.ticket)), true
-	case f.GetAttribute() == pool.Created:
-		return float64(g.ticket.GetCreated()), true
-	}
-	for i, name := range g.ticket.GetAttributeNames() {
-		if name == f.GetAttribute() {
-			return g.ticket.GetAttributeValues()[i], true
-		}
-	}
-	return 0, false
 }
 
 // segments are the pools of the runs that get the ticket. How many segments there are may depend on how many tickets

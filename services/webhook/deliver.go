@@ -31,8 +31,6 @@ const (
 	eventBytes = 512
 	// downAfter is after how many failures, without an event that was taken, a webhook gets one request at a time.
 	downAfter = 3
-	// maxRetryAfter is how long an endpoint may ask for a pause.
-	maxRetryAfter = time.Hour
 	// maxLetters and letterBytes bound the dead letters of a webhook: the oldest go.
 	maxLetters  = 256
 	letterBytes = 512 << 10

@@ -23,6 +23,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/edge/response"
+	"matchmaker.dev/services/internal/platform/wait"
 )
 
 // What became of a request.
@@ -94,12 +95,7 @@ func (s *sender) send(ctx context.Context, url string, body []byte, header http.
 	case o.status >= 300 && o.status < 400:
 		o.reason += ": redirects are not followed"
 	case o.status == http.StatusTooManyRequests || o.status == http.StatusServiceUnavailable:
-		text := answer.Header.Get("Retry-After")
-		if seconds, err := strconv.Atoi(text); err == nil {
-			o.retryAfter = time.Duration(min(max(seconds, 0), int(maxRetryAfter/time.Second))) * time.Second
-		} else if at, err := http.ParseTime(text); err == nil {
-			o.retryAfter = min(max(time.Until(at), 0), maxRetryAfter)
-		}
+		o.retryAfter = wait.RetryAfter(answer.Header, time.Now())
 	}
 	return o
 }

@@ -16,12 +16,12 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"matchmaker.dev/services/internal/platform/textfile"
+	"matchmaker.dev/services/internal/platform/wait"
 )
 
 // Options of a client. Files are PEM.
@@ -163,16 +163,7 @@ func (c *Client) Close() {
 }
 
 // RetryAfter is when the system wants to be called again, 0 when it does not say.
-func (a *Answer) RetryAfter(now time.Time) time.Duration {
-	text := a.Header.Get("Retry-After")
-	if seconds, err := strconv.Atoi(text); err == nil {
-		return time.Duration(min(max(seconds, 0), 3600)) * time.Second
-	}
-	if at, err := http.ParseTime(text); err == nil {
-		return min(max(at.Sub(now), 0), time.Hour)
-	}
-	return 0
-}
+func (a *Answer) RetryAfter(now time.Time) time.Duration { return wait.RetryAfter(a.Header, now) }
 
 // current is the client with the certificates of the files as they are now.
 func (c *Client) current() *http.Client {

@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,6 +22,7 @@ import (
 	"matchmaker.dev/services/internal/platform/account"
 	"matchmaker.dev/services/internal/platform/catalog"
 	"matchmaker.dev/services/internal/platform/embedded"
+	"matchmaker.dev/services/internal/platform/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/platform/process/processtest"
 	"matchmaker.dev/services/internal/platform/wait/waittest"
 )
@@ -273,8 +273,8 @@ func TestRedis(t *testing.T) {
 	tlsArgs := []string{"--tls-ca-cert-file", certs.ca, "--tls-cert-file", certs.cert, "--tls-key-file", certs.key,
 		"--tls-auth-clients", "yes"}
 	single := newRedis(t, trusting, append(tlsArgs, "--aclfile", acl)...)
-	cluster := newRedis(t, trusting,
-		append(tlsArgs, "--aclfile", acl, "--cluster-enabled", "yes", "--tls-cluster", "yes", "--cluster-port", "0")...)
+	cluster := newRedis(t, trusting, append(tlsArgs, "--aclfile", acl, "--cluster-enabled", "yes", "--tls-cluster", "yes",
+		"--cluster-port", embeddedtest.FreePort(t))...)
 	operator := fmt.Sprintf("AUTH %s %s", account.User(account.Operator), password(t, dir, account.Operator))
 	waittest.Until(t, "a cluster of one", func() bool {
 		_, _ = ask(cluster, trusting, operator, "CLUSTER ADDSLOTSRANGE 0 16383")
@@ -352,67 +352,15 @@ func password(t *testing.T, dir, name string) string {
 // newRedis starts a Redis on a free port and returns when it is ready. It uses TLS when the test has a way to trust it.
 func newRedis(t *testing.T, trusting *tls.Config, args ...string) (addr string) {
 	t.Helper()
-	path, err := exec.LookPath("redis-server")
-	if err != nil {
-		if path, err = exec.LookPath("valkey-server"); err != nil {
-			t.Fatal("a redis-server or valkey-server is needed")
-		}
+	port := embeddedtest.FreePort(t)
+	listen := []string{"--bind", "127.0.0.1", "--dir", t.TempDir(), "--port", port}
+	if trusting != nil {
+		listen = []string{"--bind", "127.0.0.1", "--dir", t.TempDir(), "--port", "0", "--tls-port", port}
 	}
-	for range 10 { // another process may take a port between its being found and its being used
-		free := func() string {
-			l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer l.Close()
-			_, port, _ := net.SplitHostPort(l.Addr().String())
-			return port
-		}
-		port, here := free(), slices.Clone(args)
-		if i := slices.Index(here, "--cluster-port"); i >= 0 {
-			here[i+1] = free()
-		}
-		listen := []string{"--bind", "127.0.0.1", "--dir", t.TempDir(), "--port", port}
-		if trusting != nil {
-			listen = []string{"--bind", "127.0.0.1", "--dir", t.TempDir(), "--port", "0", "--tls-port", port}
-		}
-		first := 0
-		if len(here) > 0 && !strings.HasPrefix(here[0], "--") {
-			first = 1 // a file stands before all settings
-		}
-		var out processtest.Buffer
-		server := exec.Command(path, slices.Concat(here[:first], here[first:], listen)...)
-		server.Stdout, server.Stderr = &out, &out
-		if err := server.Start(); err != nil {
-			t.Fatal(err)
-		}
-		gone := make(chan struct{})
-		go func() { _ = server.Wait(); close(gone) }()
-		t.Cleanup(func() { _ = server.Process.Kill(); <-gone })
-		addr = net.JoinHostPort("127.0.0.1", port)
-		// Its log says when it has the port. Another process may answer there before.
-		listens := func() bool {
-			return strings.Contains(out.String(), "Ready to accept connections") ||
-				strings.Contains(out.String(), "Sentinel ID is")
-		}
-		waittest.Until(t, "Redis listens, or is gone", func() bool {
-			select {
-			case <-gone:
-				return true
-			default:
-				return listens()
-			}
-		})
-		if listens() {
-			waittest.Until(t, "Redis answers", func() bool { _, err := ask(addr, trusting); return err == nil })
-			return addr
-		}
-		if !strings.Contains(out.String(), "in use") {
-			t.Fatal(out.String())
-		}
-	}
-	t.Fatal("there is no free port")
-	return ""
+	embeddedtest.StartRedis(t, slices.Concat(args, listen)...)
+	addr = net.JoinHostPort("127.0.0.1", port)
+	waittest.Until(t, "Redis answers", func() bool { _, err := ask(addr, trusting); return err == nil })
+	return addr
 }
 
 // ask sends commands and then a PING. It returns all replies before the PING's; a refusal is a reply.

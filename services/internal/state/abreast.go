@@ -1,8 +1,9 @@
 package state
 
 import (
-	"sync"
 	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // abreast is the number of steps of a batch that run at the same time: one after another, each would wait for a round
@@ -13,30 +14,24 @@ const abreast = 16
 // values for steps that failed or were not taken, and the error of one that failed.
 func stepAbreast[T, R any](items []T, step func(T) (R, error)) (results []R, err error) {
 	results = make([]R, len(items))
-	var next atomic.Int64
-	var failed atomic.Pointer[error]
-	var all sync.WaitGroup
-	for range min(abreast, len(items)) {
-		all.Go(func() {
-			for failed.Load() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(items) {
-					return
-				}
-				r, err := step(items[i])
-				if err != nil {
-					failed.CompareAndSwap(nil, &err)
-					return
-				}
-				results[i] = r
+	var steps errgroup.Group
+	steps.SetLimit(abreast)
+	var failed atomic.Bool
+	for i, item := range items {
+		steps.Go(func() error {
+			if failed.Load() {
+				return nil
 			}
+			r, err := step(item)
+			if err != nil {
+				failed.Store(true)
+				return err
+			}
+			results[i] = r
+			return nil
 		})
 	}
-	all.Wait()
-	if first := failed.Load(); first != nil {
-		err = *first
-	}
-	return results, err
+	return results, steps.Wait()
 }
 
 // step reports whether something was changed, and the position of the feed behind that.

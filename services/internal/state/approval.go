@@ -159,7 +159,7 @@ func (s *Store) EndOverdueJoins(
 	o.More = len(due) == limit
 	ids, served := make([]string, len(due)), map[string]bool{}
 	for i, one := range due {
-		ids[i], _ = one.Member.(string)
+		ids[i] = memberOf(one)
 		served[ids[i]] = one.Score == servedScore
 	}
 	matches, err := s.matches(ctx, k, ids, false)

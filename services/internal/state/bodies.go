@@ -25,7 +25,7 @@ func (s *Store) readTickets(ctx context.Context, k keys, ids []string) ([][]any,
 			all = append(all, read...)
 			return nil
 		})
-	return all, unavailable(err)
+	return all, err
 }
 
 // sizesOf reads the sizes of tickets and their results. It does not ask Redis when they are few.

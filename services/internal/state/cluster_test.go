@@ -14,100 +14,25 @@ import (
 	"math/big"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/platform/account"
-	"matchmaker.dev/services/internal/platform/process/processtest"
+	"matchmaker.dev/services/internal/platform/embedded/embeddedtest"
+	"matchmaker.dev/services/internal/platform/wait/waittest"
 	"matchmaker.dev/services/internal/state"
 )
-
-// ports counts the ports of freePort. They are below those that systems give to connections, above what package launch
-// gives away, and begin at one of the process's own.
-var ports atomic.Int32
-
-// freePort returns a free port of 127.0.0.1, another one at each call.
-func freePort(t *testing.T) string {
-	t.Helper()
-	for range 100 {
-		port := strconv.Itoa(30000 + (os.Getpid()*61+int(ports.Add(1)))%2700)
-		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:"+port)
-		if err == nil {
-			_ = l.Close()
-			return port
-		}
-	}
-	t.Fatal("no port is free")
-	return ""
-}
 
 // startRedis starts a Redis with these settings. It runs until stop is called, or the test ends.
 func startRedis(t *testing.T, settings ...string) (stop func()) {
 	t.Helper()
-	return start(t, append([]string{"--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir()}, settings...)...)
-}
-
-// start starts a server of Redis, and waits until it listens. Another process may have the port that was found free.
-func start(t *testing.T, args ...string) (stop func()) {
-	t.Helper()
-	path, err := exec.LookPath("redis-server")
-	if err != nil {
-		if path, err = exec.LookPath("valkey-server"); err != nil {
-			t.Fatal("a redis-server or valkey-server is needed")
-		}
-	}
-	for deadline := time.Now().Add(time.Minute); ; {
-		out, ended := new(processtest.Buffer), make(chan struct{})
-		server := exec.Command(path, args...)
-		server.Stdout, server.Stderr = out, out
-		must(t, server.Start())
-		go func() { defer close(ended); _ = server.Wait() }()
-		stop = func() { _ = server.Process.Kill(); <-ended }
-		says := func(text string) bool { return strings.Contains(out.String(), text) }
-		until(t, "a Redis listens, or ends", func() bool {
-			select {
-			case <-ended:
-				return true
-			default:
-				return says("eady to accept connections") || says("Sentinel ID is")
-			}
-		})
-		if says("Address already in use") && time.Now().Before(deadline) {
-			stop()
-			continue
-		}
-		t.Cleanup(func() {
-			stop()
-			if t.Failed() {
-				t.Log(out.String())
-			}
-		})
-		return stop
-	}
-}
-
-// until waits for a condition.
-func until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.NewTimer(2 * time.Minute)
-	defer deadline.Stop()
-	again := time.NewTicker(20 * time.Millisecond)
-	defer again.Stop()
-	for !ok() {
-		select {
-		case <-again.C:
-		case <-deadline.C:
-			t.Fatalf("not yet: %s", what)
-		}
-	}
+	local := []string{"--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir()}
+	return embeddedtest.StartRedis(t, append(local, settings...)...)
 }
 
 func openStore(t *testing.T, o state.Options) *state.Store {
@@ -240,11 +165,11 @@ func TestCluster(t *testing.T) {
 // The store finds the primary that Sentinels name.
 func TestSentinel(t *testing.T) {
 	t.Parallel()
-	port := freePort(t)
+	port := embeddedtest.FreePort(t)
 	startRedis(t, "--port", port, "--aclfile", aclFile(t, true))
 	_, url := startSentinel(t, port)
 	s := openStore(t, state.Options{Server: state.Server{URL: url}, Login: login(account.All)})
-	until(t, "the primary is known", func() bool { return s.Ping(t.Context()) == nil })
+	waittest.Until(t, "the primary is known", func() bool { return s.Ping(t.Context()) == nil })
 	runMatches(t, s, "demo")
 }
 
@@ -291,14 +216,14 @@ func authority(t *testing.T) (pool *x509.CertPool, pair tls.Certificate, ca, cer
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	pool, pair, ca, cert, key := authority(t)
-	port := freePort(t)
+	port := embeddedtest.FreePort(t)
 	startRedis(t, "--port", "0", "--tls-port", port, "--tls-ca-cert-file", ca, "--tls-cert-file", cert, "--tls-key-file",
 		key, "--tls-auth-clients", "yes", "--aclfile", aclFile(t, false))
 	secure := &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
 	host := "127.0.0.1:" + port
 	url := fmt.Sprintf("rediss://%s:%s@%s", account.User(account.All), passwordOf(account.All), host)
 	s := openStore(t, state.Options{Server: state.Server{URL: url}, TLS: secure})
-	until(t, "the server answers", func() bool { return s.Ping(t.Context()) == nil })
+	waittest.Until(t, "the server answers", func() bool { return s.Ping(t.Context()) == nil })
 	runMatches(t, s, "demo")
 	// Connections without a certificate or with another login fail. The error says what to do and has no secret.
 	for what, test := range map[string]struct {

@@ -12,6 +12,8 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/platform/embedded/embeddedtest"
+	"matchmaker.dev/services/internal/platform/wait/waittest"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -28,7 +30,7 @@ type replicated struct {
 func replicate(t *testing.T, args ...string) (r replicated, primary, replica string) {
 	t.Helper()
 	start := func(more ...string) (client *redis.Client, addr string) {
-		port, bus := freePort(t), freePort(t)
+		port, bus := embeddedtest.FreePort(t), embeddedtest.FreePort(t)
 		if len(args) > 0 {
 			more = append(more, "--cluster-port", bus)
 		}
@@ -61,7 +63,7 @@ func watched(t *testing.T) replicated {
 	r, primary, _ := replicate(t)
 	port, _, _ := strings.Cut(primary, " ")
 	must(t, r.replica.ReplicaOf(t.Context(), "127.0.0.1", port).Err())
-	until(t, "the replica is linked", func() bool { return r.isLinked(t) })
+	waittest.Until(t, "the replica is linked", func() bool { return r.isLinked(t) })
 
 	asked, url := startSentinel(t, port, "down-after-milliseconds games 60000", "failover-timeout games 5000")
 	knowsReplica(t, asked)
@@ -78,10 +80,10 @@ func clustered(t *testing.T) replicated {
 	must(t, r.primary.ClusterAddSlotsRange(t.Context(), 0, 16383).Err(),
 		r.replica.Do(t.Context(), "CLUSTER", "MEET", "127.0.0.1", p[0], p[1]).Err())
 	id := r.primary.Do(t.Context(), "CLUSTER", "MYID").Val()
-	until(t, "the replica knows the primary", func() bool {
+	waittest.Until(t, "the replica knows the primary", func() bool {
 		return r.replica.Do(t.Context(), "CLUSTER", "REPLICATE", id).Err() == nil
 	})
-	until(t, "the replica is linked", func() bool {
+	waittest.Until(t, "the replica is linked", func() bool {
 		return r.isLinked(t) && strings.Contains(r.primary.ClusterInfo(t.Context()).Val(), "cluster_state:ok")
 	})
 	r.url = "redis-cluster://127.0.0.1:" + p[0] + "?addr=127.0.0.1:" + q[0]
@@ -110,7 +112,7 @@ func failOver(t *testing.T, r replicated) {
 	t.Helper()
 	ctx := t.Context()
 	s := openStore(t, state.Options{Server: state.Server{URL: r.url}, History: 1000})
-	until(t, "the primary is known", func() bool { return s.Ping(ctx) == nil })
+	waittest.Until(t, "the primary is known", func() bool { return s.Ping(ctx) == nil })
 	revision, terms := setUp(t, s)
 	create(t, s, "a", "b", "c", "d", "e", "f")
 	kept := claim(revision, "kept", "e", "f")
@@ -118,7 +120,7 @@ func failOver(t *testing.T, r replicated) {
 	must(t, s.CreateParty(ctx, project, partyOf("1", "ada", "bob"), fewParties))
 	m := follow(t, s)
 	m.sees(t, "a", "b", "c", "d")
-	until(t, "the replica has caught up", func() bool { return r.isLinked(t) })
+	waittest.Until(t, "the replica has caught up", func() bool { return r.isLinked(t) })
 
 	must(t, r.primary.Do(ctx, "ACL", "SETUSER", "replica", "off").Err(),
 		r.primary.Do(ctx, "CLIENT", "KILL", "TYPE", "replica").Err())
@@ -153,13 +155,13 @@ func failOver(t *testing.T, r replicated) {
 		_ = r.primary.ShutdownNoSave(ctx).Err()
 	}
 	r.replace(t)
-	until(t, "the replica is the primary", func() bool {
+	waittest.Until(t, "the replica is the primary", func() bool {
 		role, err := r.replica.Do(ctx, "ROLE").Slice()
 		return err == nil && role[0] == "master"
 	})
 	soon, cancel := context.WithTimeout(ctx, 40*time.Second) // by itself, a cluster's client asks after a minute
 	defer cancel()
-	until(t, "the store has found it", func() bool { return second(s.Waiting(soon, project)) == nil })
+	waittest.Until(t, "the store has found it", func() bool { return second(s.Waiting(soon, project)) == nil })
 
 	m.sees(t, "a", "b", "c", "d") // the feed's reader notices
 	isWaiting(t, s, "a", "b", "c", "d")

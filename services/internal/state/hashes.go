@@ -90,7 +90,7 @@ func readHashes(
 		read := make([][]any, len(cmds))
 		for i, cmd := range cmds {
 			if read[i], err = rowOf(cmd); err != nil {
-				return err
+				return unavailable(err)
 			}
 		}
 		if err := take(first, read); err != nil {

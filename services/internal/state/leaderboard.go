@@ -112,8 +112,7 @@ func (s *Store) Leaderboard(ctx context.Context, project, board string, after, l
 	all := make([]Place, len(page.Val()))
 	for i, z := range page.Val() {
 		all[i] = placeIn(board)
-		all[i].Player, _ = z.Member.(string)
-		all[i].Rank, all[i].Value = after+i+1, z.Score
+		all[i].Player, all[i].Rank, all[i].Value = memberOf(z), after+i+1, z.Score
 	}
 	return all, int(count.Val()), nil
 }

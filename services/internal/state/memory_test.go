@@ -11,13 +11,14 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/platform/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/state"
 )
 
 // limited starts a Redis with a maxmemory. client sets its configuration.
 func limited(t *testing.T, maxmemory string) (url string, client *redis.Client) {
 	t.Helper()
-	port := freePort(t)
+	port := embeddedtest.FreePort(t)
 	startRedis(t, "--port", port, "--maxmemory", maxmemory, "--maxmemory-policy", "noeviction")
 	client = redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + port})
 	t.Cleanup(func() { _ = client.Close() })

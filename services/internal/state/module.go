@@ -54,7 +54,7 @@ func (s *Store) UnusedModules(
 	for i, row := range rows {
 		var u UnusedModules
 		for _, z := range row.Val() {
-			module, _ := z.Member.(string)
+			module := memberOf(z)
 			u.All = append(u.All, module)
 			if z.Score <= latest {
 				u.Due = append(u.Due, module)

@@ -43,10 +43,9 @@ type PlayerGame struct {
 	Player *pb.RosterPlayer
 }
 
-// The most bytes that are read of a ticket or a match, a party and a running game.
+// The most bytes that are read of a ticket or a match, and of a running game.
 const (
 	mentionSize = 1 << 10
-	partySize   = 48 << 10
 	gameSize    = 512 << 10
 )
 
@@ -96,20 +95,16 @@ func idsOf(names []string, prefix string) []string {
 func (s *Store) fieldsOf(
 	ctx context.Context, key func(string) string, ids []string, size int, take func(id string, row []any) error,
 	fields ...string,
-) (err error) {
-	failure := readHashes(ctx, s.redis, ids, key, fields, slices.Repeat([]int{size}, len(ids)), replyBytes,
+) error {
+	return readHashes(ctx, s.redis, ids, key, fields, slices.Repeat([]int{size}, len(ids)), replyBytes,
 		func(first int, read [][]any) error {
 			for i, row := range read {
-				if err = take(ids[first+i], row); err != nil {
+				if err := take(ids[first+i], row); err != nil {
 					return err
 				}
 			}
 			return nil
 		})
-	if err != nil {
-		return err
-	}
-	return unavailable(failure)
 }
 
 func (s *Store) ticketsWith(ctx context.Context, k keys, names []string, player string, m *Mentions) error {
@@ -158,7 +153,7 @@ func (s *Store) playedBy(ctx context.Context, k keys, names []string, player str
 
 // partiesWithout finds the parties that a player was removed from. The one that the player is in is PartyOf.
 func (s *Store) partiesWithout(ctx context.Context, k keys, names []string, player string, m *Mentions) error {
-	return s.fieldsOf(ctx, k.party, idsOf(names, k.party("")), partySize, func(id string, row []any) error {
+	return s.fieldsOf(ctx, k.party, idsOf(names, k.party("")), MaxPartySize, func(id string, row []any) error {
 		body, _ := row[0].(string)
 		if !strings.Contains(body, player) {
 			return nil

@@ -10,6 +10,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/platform/wait/waittest"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -140,13 +141,13 @@ func TestProjectsOfTicketsStayListed(t *testing.T) {
 		}
 		host = host.Add(time.Second)
 		create(3)
-		until(t, "listed again", listed)
+		waittest.Until(t, "listed again", listed)
 		if err := s.ForgetProjects(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		host = host.Add(-time.Hour) // the host's clock was set
 		create(4)
-		until(t, "listed again", listed)
+		waittest.Until(t, "listed again", listed)
 	})
 }
 

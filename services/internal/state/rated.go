@@ -19,9 +19,6 @@ const (
 	ticketValues, ticketPlayers, playerValues = 5, 8, 3
 )
 
-// sigma follows the name of a rating in the attribute with its deviation.
-const sigma = ".sigma"
-
 // ratedTicket says where a body has room for the ratings of the ticket's players: the script writes what is stored of
 // them. Each rating has two places, of its mean and its deviation; 0 where the ticket has a value of its own.
 type ratedTicket struct {
@@ -46,7 +43,7 @@ type writtenRule struct {
 func writtenRules(ratings []*pb.RatingRule, standing *pb.StandingRules) []writtenRule {
 	all := make([]writtenRule, 0, len(ratings))
 	for _, rule := range ratings {
-		all = append(all, writtenRule{rule, "", [2]string{rule.GetName(), rule.GetName() + sigma}})
+		all = append(all, writtenRule{rule, "", [2]string{rule.GetName(), definition.SigmaOf(rule.GetName())}})
 	}
 	for _, n := range definition.StandingAttributes(standing) {
 		rule := &pb.RatingRule{Name: n.GetName(), Mean: n.GetStart()}

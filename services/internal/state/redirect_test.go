@@ -13,6 +13,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/platform/embedded/embeddedtest"
+	"matchmaker.dev/services/internal/platform/wait/waittest"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -27,7 +29,7 @@ func startCluster(t *testing.T, size int, args ...string) (members []member) {
 	t.Helper()
 	var ports []string
 	for i := range size {
-		port, bus := freePort(t), freePort(t)
+		port, bus := embeddedtest.FreePort(t), embeddedtest.FreePort(t)
 		startRedis(t, append([]string{"--port", port, "--cluster-enabled", "yes", "--cluster-port", bus}, args...)...)
 		m := member{Client: redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + port}), addr: "127.0.0.1:" + port}
 		t.Cleanup(func() { _ = m.Close() })
@@ -40,7 +42,7 @@ func startCluster(t *testing.T, size int, args ...string) (members []member) {
 		m.id = m.Do(t.Context(), "CLUSTER", "MYID").Val().(string)
 		members, ports = append(members, m), append(ports, port+" "+bus)
 	}
-	until(t, "all servers know the cluster", func() bool {
+	waittest.Until(t, "all servers know the cluster", func() bool {
 		for _, m := range members {
 			info, err := m.ClusterInfo(t.Context()).Result()
 			if err != nil || !strings.Contains(info, "cluster_state:ok") ||
@@ -162,7 +164,7 @@ func moveWhole(t *testing.T, from, to member, slot int64) {
 		must(t, to.Do(ctx, "CLUSTER", "SETSLOT", slot, "NODE", to.id).Err())
 	}
 	key := "mm:{" + project + "}:lease"
-	until(t, "the slot has moved", func() bool {
+	waittest.Until(t, "the slot has moved", func() bool {
 		gone := from.Exists(ctx, key).Err()
 		return to.Exists(ctx, key).Err() == nil && gone != nil && strings.HasPrefix(gone.Error(), "MOVED")
 	})

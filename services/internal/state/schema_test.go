@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/platform/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -42,7 +43,7 @@ func TestStateOfAnotherVersionIsRefused(t *testing.T) {
 
 func TestSchemaOfARedisThatIsAway(t *testing.T) {
 	t.Parallel()
-	s, err := state.Open(state.Options{Server: state.Server{URL: "redis://127.0.0.1:" + freePort(t)},
+	s, err := state.Open(state.Options{Server: state.Server{URL: "redis://127.0.0.1:" + embeddedtest.FreePort(t)},
 		Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)

@@ -9,28 +9,30 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"matchmaker.dev/services/internal/platform/account"
+	"matchmaker.dev/services/internal/platform/embedded/embeddedtest"
+	"matchmaker.dev/services/internal/platform/wait/waittest"
 	"matchmaker.dev/services/internal/state"
 )
 
 // startSentinel starts a Sentinel that watches the primary at a port as "games", and has settings of its own.
 func startSentinel(t *testing.T, primary string, settings ...string) (asked *redis.SentinelClient, url string) {
 	t.Helper()
-	port, file := freePort(t), filepath.Join(t.TempDir(), "sentinel.conf")
+	port, file := embeddedtest.FreePort(t), filepath.Join(t.TempDir(), "sentinel.conf")
 	all := append([]string{"monitor games 127.0.0.1 " + primary + " 1"}, settings...)
 	must(t, os.WriteFile(file, []byte("sentinel "+strings.Join(all, "\nsentinel ")+"\n"), 0o600))
-	start(t, file, "--sentinel", "--port", port, "--bind", "127.0.0.1")
+	embeddedtest.StartRedis(t, file, "--sentinel", "--port", port, "--bind", "127.0.0.1")
 	asked = redis.NewSentinelClient(&redis.Options{Addr: "127.0.0.1:" + port})
 	t.Cleanup(func() { _ = asked.Close() })
 	// Unless told so, it asks every 10 s.
 	often := redis.NewStatusCmd(t.Context(), "SENTINEL", "DEBUG", "info-period", 1000, "publish-period", 100)
-	until(t, "Sentinel answers", func() bool { return asked.Process(t.Context(), often) == nil })
+	waittest.Until(t, "Sentinel answers", func() bool { return asked.Process(t.Context(), often) == nil })
 	return asked, "redis-sentinel://127.0.0.1:" + port + "?master_name=games"
 }
 
 // knowsReplica waits until a Sentinel knows the replica, and that it is linked.
 func knowsReplica(t *testing.T, asked *redis.SentinelClient) {
 	t.Helper()
-	until(t, "Sentinel knows the replica", func() bool {
+	waittest.Until(t, "Sentinel knows the replica", func() bool {
 		known, err := asked.Replicas(t.Context(), "games").Result()
 		return err == nil && len(known) == 1 && known[0]["master-link-status"] == "ok"
 	})
@@ -39,7 +41,9 @@ func knowsReplica(t *testing.T, asked *redis.SentinelClient) {
 // takeOver makes the replica the primary, as soon as Sentinel has heard from it of late.
 func takeOver(t *testing.T, asked *redis.SentinelClient) {
 	t.Helper()
-	until(t, "Sentinel lets it take over", func() bool { return asked.Failover(t.Context(), "games").Err() == nil })
+	waittest.Until(t, "Sentinel lets it take over", func() bool {
+		return asked.Failover(t.Context(), "games").Err() == nil
+	})
 }
 
 // Replicas and Sentinels log in as the users that the ACL file has for them, and a replica takes over with those rights
@@ -49,7 +53,7 @@ func TestReplicasAndSentinelsHaveTheRightsThatTheyNeed(t *testing.T) {
 	var servers [2]*redis.Client
 	var ports [2]string
 	for i := range servers {
-		ports[i] = freePort(t)
+		ports[i] = embeddedtest.FreePort(t)
 		more := []string{"--port", ports[i], "--repl-diskless-sync-delay", "0", "--aclfile", aclFile(t, false),
 			"--masteruser", account.User(account.Replica), "--masterauth", passwordOf(account.Replica)}
 		if i > 0 {
@@ -63,15 +67,15 @@ func TestReplicasAndSentinelsHaveTheRightsThatTheyNeed(t *testing.T) {
 	linked := func(i int) bool {
 		return strings.Contains(servers[i].Info(t.Context(), "replication").Val(), "master_link_status:up")
 	}
-	until(t, "the replica is linked", func() bool { return linked(1) })
+	waittest.Until(t, "the replica is linked", func() bool { return linked(1) })
 
 	asked, url := startSentinel(t, ports[0], "down-after-milliseconds games 60000", "failover-timeout games 2000",
 		"auth-user games "+account.User(account.Sentinel), "auth-pass games "+passwordOf(account.Sentinel))
 	s := openStore(t, state.Options{Server: state.Server{URL: url}, Login: login(account.All)})
 	knowsReplica(t, asked)
 	takeOver(t, asked)
-	until(t, "the primary is its replica", func() bool { return linked(0) })
-	until(t, "the store has found it", func() bool { return second(s.Waiting(t.Context(), project)) == nil })
+	waittest.Until(t, "the primary is its replica", func() bool { return linked(0) })
+	waittest.Until(t, "the store has found it", func() bool { return second(s.Waiting(t.Context(), project)) == nil })
 	// The users of the servers read and write nothing of projects.
 	for _, name := range []string{account.Replica, account.Sentinel} {
 		for _, command := range []string{"GET a", "SET a b", "CONFIG GET *", "KEYS *", "ACL LIST"} {

@@ -14,6 +14,8 @@ import (
 	"pgregory.net/rapid"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/platform/embedded/embeddedtest"
+	"matchmaker.dev/services/internal/platform/wait/waittest"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -51,12 +53,12 @@ type scene struct {
 
 func newScene(t *testing.T, o state.Options, step int64) *scene {
 	t.Helper()
-	port := freePort(t)
+	port := embeddedtest.FreePort(t)
 	startRedis(t, "--port", port, "--zset-max-listpack-entries", "0") // sets of few members are scanned in steps too
 	s := &scene{}
 	o.Server.URL = "redis://127.0.0.1:" + port
 	s.writer = openStore(t, o)
-	until(t, "the server answers", func() bool { return s.writer.Ping(t.Context()) == nil })
+	waittest.Until(t, "the server answers", func() bool { return s.writer.Ping(t.Context()) == nil })
 	o.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, network, addr)
 		return &disturbed{Conn: conn, before: &s.before, most: &s.most}, err

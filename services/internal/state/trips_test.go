@@ -17,6 +17,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/platform/embedded/embeddedtest"
+	"matchmaker.dev/services/internal/platform/wait/waittest"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -63,7 +64,7 @@ func TestCreateTakesFewRoundTrips(t *testing.T) {
 		c := s.Creator(func(_ context.Context, _ string, position uint64, _ ...string) { told = append(told, position) })
 		var all sync.WaitGroup
 		all.Go(func() { _ = c.Create(t.Context(), project, ticket(fmt.Sprint("holds", many), 1)) })
-		until(t, "the first is under way", func() bool { return trips.Load() == 1 })
+		waittest.Until(t, "the first is under way", func() bool { return trips.Load() == 1 })
 		for n := range many {
 			all.Go(func() {
 				if _, err := c.CreateAs(t.Context(), project, creation(n)); !good(err) {
@@ -71,7 +72,7 @@ func TestCreateTakesFewRoundTrips(t *testing.T) {
 				}
 			})
 		}
-		until(t, "the others wait", func() bool { return c.Queued(project) == many })
+		waittest.Until(t, "the others wait", func() bool { return c.Queued(project) == many })
 		close(held)
 		all.Wait()
 		gate.Store(nil)
@@ -123,7 +124,7 @@ func TestReadyCreatesDoNotWait(t *testing.T) {
 	})
 	var all sync.WaitGroup
 	all.Go(func() { _, _ = create("holds", "holds") })
-	until(t, "the first is under way", func() bool { return trips.Load() == 1 })
+	waittest.Until(t, "the first is under way", func() bool { return trips.Load() == 1 })
 	for n := range many {
 		all.Go(func() {
 			one, err := create(fmt.Sprint("p", n), fmt.Sprint("new", n))
@@ -137,10 +138,10 @@ func TestReadyCreatesDoNotWait(t *testing.T) {
 			}
 		})
 	}
-	until(t, "the others wait", func() bool { return c.Queued(project) == 2*many })
+	waittest.Until(t, "the others wait", func() bool { return c.Queued(project) == 2*many })
 	close(first)
-	until(t, "those that are ready are answered", func() bool { return ready.Load() == many })
-	until(t, "the older tickets are looked at", func() bool { return trips.Load() == 3 })
+	waittest.Until(t, "those that are ready are answered", func() bool { return ready.Load() == many })
+	waittest.Until(t, "the older tickets are looked at", func() bool { return trips.Load() == 3 })
 	goOn()
 	all.Wait()
 	if n := trips.Load(); n != 4 {
@@ -430,7 +431,7 @@ func TestProjectsShareRoundTrips(t *testing.T) {
 				}
 			})
 		}
-		until(t, "two are under way, and the others wait", func() bool {
+		waittest.Until(t, "two are under way, and the others wait", func() bool {
 			return trips.Load() == 2 && s.QueuedCommands(name(0)) == projects-2
 		})
 		close(held)
@@ -470,12 +471,12 @@ func TestResultTakesFewRoundTrips(t *testing.T) {
 	var all sync.WaitGroup
 	for n := range int64(2) { // as many round trips are under way at once
 		all.Go(read)
-		until(t, "it is under way", func() bool { return trips.Load() == n+1 })
+		waittest.Until(t, "it is under way", func() bool { return trips.Load() == n+1 })
 	}
 	for range many - 2 {
 		all.Go(read)
 	}
-	until(t, "the others wait", func() bool { return s.QueuedCommands(project) == 4*(many-2) })
+	waittest.Until(t, "the others wait", func() bool { return s.QueuedCommands(project) == 4*(many-2) })
 	hold.Store(false)
 	close(held)
 	all.Wait()

@@ -68,8 +68,7 @@ func (s *Store) SomeWaiting(ctx context.Context, project string, count int) (map
 	}
 	tickets := make(map[string]time.Time, len(all))
 	for _, one := range all {
-		id, _ := one.Member.(string)
-		tickets[id] = time.UnixMilli(int64(one.Score))
+		tickets[memberOf(one)] = time.UnixMilli(int64(one.Score))
 	}
 	return tickets, nil
 }

@@ -37,11 +37,7 @@ func negotiate(next echo.HandlerFunc) echo.HandlerFunc {
 }
 
 func acceptsJSON(header http.Header) bool {
-	lines := header["Accept"]
-	switch {
-	case len(lines) == 0:
-		return true
-	case len(lines) == 1 && (lines[0] == "*/*" || lines[0] == echo.MIMEApplicationJSON || lines[0] == ""):
+	if lines := header["Accept"]; len(lines) == 1 && (lines[0] == "*/*" || lines[0] == echo.MIMEApplicationJSON) {
 		return true
 	}
 	return accepts(header, "application/*", echo.MIMEApplicationJSON, mediaProblem)

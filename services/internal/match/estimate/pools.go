@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"hash/fnv"
 	"maps"
-	"math"
 	"slices"
 
 	"google.golang.org/protobuf/proto"
@@ -49,14 +48,13 @@ func NewPools(configs []*pb.Config) *Pools {
 // pools: when a config changes, nothing is known any more of its tickets.
 func (p *Pools) ClassOf(t *pb.Ticket) (Class, bool) {
 	sum, found := fnv.New64a(), false
-	values := valuesOf(t)
 	for i, c := range p.configs {
 		if !waitsIn(t, c.GetQueue()) {
 			continue
 		}
 		var text []byte
 		for _, name := range p.names[i] {
-			if !has(c.GetPools()[name], t, values) {
+			if !has(c.GetPools()[name], t) {
 				continue
 			}
 			if len(text) == 0 {
@@ -83,32 +81,10 @@ func waitsIn(t *pb.Ticket, queue string) bool {
 	return slices.Contains(t.GetQueues(), queue)
 }
 
-// valuesOf are a ticket's attributes: pools have thousands of filters, so each looks its own up.
-func valuesOf(t *pb.Ticket) map[string]float64 {
-	values := make(map[string]float64, len(t.GetAttributeNames())+1)
-	for i, name := range t.GetAttributeNames() {
-		if value := t.GetAttributeValues()[i]; !math.IsNaN(value) {
-			values[name] = value
-		}
-	}
-	values[pool.Created] = float64(t.GetCreated())
-	return values
-}
-
 // has reports whether a pool has a ticket, as package pool selects.
-func has(p *pb.Pool, t *pb.Ticket, values map[string]float64) bool {
-	for _, f := range p.GetFilters() {
-		value, known := values[f.GetAttribute()]
-		switch f.GetCount() {
-		case "":
-		case pool.CountPlayers:
-			value, known = float64(max(1, len(t.GetPlayers()))), true
-		default:
-			known = false
-		}
-		if !known || !pool.Holds(f, value) {
-			return false
-		}
-	}
-	return true
+func has(p *pb.Pool, t *pb.Ticket) bool {
+	return !slices.ContainsFunc(p.GetFilters(), func(f *pb.Filter) bool {
+		value, known := pool.ValueOf(f, t)
+		return !known || !pool.Holds(f, value)
+	})
 }

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"math"
+	"slices"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 )
@@ -66,6 +67,23 @@ func from(low, high uint64) interval {
 
 // Holds reports whether a filter selects a value of its attribute.
 func Holds(f *pb.Filter, value float64) bool { return intervalOf(f).holds(key(value)) }
+
+// ValueOf is the number that a filter looks at, of a ticket whose attributes are in the order of their names. It is
+// false if the ticket has none.
+func ValueOf(f *pb.Filter, t *pb.Ticket) (value float64, has bool) {
+	switch {
+	case f.GetCount() == CountPlayers:
+		return float64(max(1, len(t.GetPlayers()))), true
+	case f.GetCount() != "": // of a later version
+		return 0, false
+	case f.GetAttribute() == Created:
+		return float64(t.GetCreated()), true
+	}
+	if at, has := slices.BinarySearch(t.GetAttributeNames(), f.GetAttribute()); has {
+		return t.GetAttributeValues()[at], true
+	}
+	return 0, false
+}
 
 // intervalOf is the set of keys that a filter on an attribute selects.
 func intervalOf(f *pb.Filter) interval {

@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"context"
+	"encoding/binary"
 	"math/rand/v2"
 
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -69,9 +70,6 @@ func (idGenerator) NewSpanID(ctx context.Context, t trace.TraceID) (s trace.Span
 
 func randomize(id []byte) {
 	for i := 0; i < len(id); i += 8 {
-		n := rand.Uint64() //nolint:gosec // an id, not a secret
-		for j := range 8 {
-			id[i+j] = byte(n >> (8 * j))
-		}
+		binary.LittleEndian.PutUint64(id[i:], rand.Uint64()) //nolint:gosec // an id, not a secret
 	}
 }

@@ -54,11 +54,8 @@ const (
 	base        = matchmaking + "/api/v1"
 )
 
-// In containers each service serves HTTP on Port and its metrics on MetricsPort.
-const (
-	Port        = 8080
-	MetricsPort = 9464
-)
+// Port is where each service serves HTTP in containers.
+const Port = 8080
 
 // Services lists all services, in the order in which they are shown.
 func Services() []Service {

@@ -4,6 +4,8 @@ package wait
 import (
 	"context"
 	"iter"
+	"net/http"
+	"strconv"
 	"time"
 )
 
@@ -31,4 +33,17 @@ func For(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// RetryAfter is how long the header of that name asks to wait, in seconds or until a date. It is an hour at most, and 0
+// if the header does not say.
+func RetryAfter(header http.Header, now time.Time) time.Duration {
+	text := header.Get("Retry-After")
+	if seconds, err := strconv.Atoi(text); err == nil {
+		return time.Duration(min(max(seconds, 0), 3600)) * time.Second
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return min(max(at.Sub(now), 0), time.Hour)
+	}
+	return 0
 }

@@ -4,6 +4,7 @@ package document
 import (
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -175,6 +176,14 @@ func (p *Path) Operations() iter.Seq2[string, *Operation] {
 	}
 }
 
+// Callers are the kinds of token that the operation accepts.
+func (o *Operation) Callers() (kinds []string) {
+	for _, security := range o.Security {
+		kinds = slices.AppendSeq(kinds, maps.Keys(security))
+	}
+	return kinds
+}
+
 // Address is a path as clients append it to the address of a project's API.
 func Address(path string) string {
 	if below, versioned := strings.CutPrefix(path, "/api/"); versioned {
@@ -203,4 +212,25 @@ func (d *Document) Content(o *Operation) map[string]Media {
 		}
 	}
 	return nil
+}
+
+// Lines breaks a text into lines that have room for so many bytes. An empty line is between paragraphs.
+func Lines(text string, room int) (lines []string) {
+	if text = strings.TrimSpace(text); text == "" {
+		return nil
+	}
+	for paragraph := range strings.SplitSeq(text, "\n\n") {
+		if len(lines) > 0 {
+			lines = append(lines, "")
+		}
+		line := ""
+		for word := range strings.FieldsSeq(paragraph) {
+			if line != "" && len(line)+1+len(word) > room {
+				lines, line = append(lines, line), ""
+			}
+			line = strings.TrimPrefix(line+" "+word, " ")
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }

@@ -18,7 +18,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -136,7 +135,7 @@ func (c *client) post(ctx context.Context, body []byte) error {
 	err = fmt.Errorf("%s: %.*s", response.Status, maxText, message(text, isProto))
 	switch response.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return retryableError{err, retryAfter(response.Header.Get("Retry-After"))}
+		return retryableError{err, wait.RetryAfter(response.Header, time.Now())}
 	}
 	return err
 }
@@ -163,16 +162,4 @@ func message(text []byte, isProto bool) string {
 		return status.GetErrorMessage()
 	}
 	return strings.TrimSpace(string(text))
-}
-
-// retryAfter reads the header of that name: seconds, or a date.
-func retryAfter(text string) time.Duration {
-	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
-		return time.Duration(seconds) * time.Second
-	}
-	at, err := http.ParseTime(text)
-	if err != nil {
-		return 0
-	}
-	return time.Until(at)
 }

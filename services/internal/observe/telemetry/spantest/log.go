@@ -3,28 +3,12 @@ package spantest
 import (
 	"slices"
 	"strings"
-	"sync"
+
+	"matchmaker.dev/services/internal/platform/process/processtest"
 )
 
 // Log is what was logged so far, to look at while others write it.
-type Log struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-// Write adds to the log.
-func (l *Log) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-// String is all of it.
-func (l *Log) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
+type Log struct{ processtest.Buffer }
 
 // HasLine reports whether a line has all of these words.
 func (l *Log) HasLine(words ...string) bool {

@@ -46,7 +46,7 @@ func (t *types) method(address, method string, p *document.Path, o *document.Ope
 	title, text, queryType := strings.ToUpper(o.ID[:1])+o.ID[1:], o.Description, ""
 	if asked, has := queries()[o.ID]; has {
 		title, queryType = asked.method, t.addQuery(c, asked, all)
-		if fmt.Sprint(o.Security) == "[map[developer:[]] map[support:[]]]" {
+		if slices.Equal(o.Callers(), []string{"developer", "support"}) {
 			text += " The token must be a developer's; the role Support is enough."
 		}
 	}

@@ -157,26 +157,9 @@ func goName(name string) string {
 
 // comment is a text as a comment, with lines that are as long as the others of this repository.
 func comment(indent, text string) string {
-	const width = 119
 	var b strings.Builder
-	line := ""
-	end := func() {
-		if line != "" {
-			b.WriteString(indent + "//" + line + "\n")
-		}
-		line = ""
-	}
-	for _, paragraph := range strings.Split(strings.TrimSpace(text), "\n\n") {
-		if b.Len() > 0 {
-			b.WriteString(indent + "//\n")
-		}
-		for _, word := range strings.Fields(paragraph) {
-			if len(line)+len(word)+4*len(indent) > width-3 {
-				end()
-			}
-			line += " " + word
-		}
-		end()
+	for _, line := range document.Lines(text, 116-4*len(indent)) {
+		b.WriteString(strings.TrimRight(indent+"// "+line, " ") + "\n")
 	}
 	return b.String()
 }
