@@ -243,6 +243,30 @@ test('a device that slept asks at once', patience, async () => {
   assert.ok((await ada.match).connection)
 })
 
+test('requests go on when the clock is set back', patience, async () => {
+  const fake = new FakeService()
+  let behind = 0
+  let reads = 0
+  const clock = {
+    now: () => Date.now() - behind,
+    steady: () => performance.now() * 100,
+    setTimeout: (f, ms) => setTimeout(f, ms / 100),
+    clearTimeout,
+  }
+  const ada = fake.matchmaker('ada', {
+    clock,
+    fetch: async (url, init) => {
+      if (String(url).includes('/events')) return new Response('', { status: 405 })
+      if (init.method !== 'GET' || ++reads > 1) return fake.fetch(url, init)
+      behind = 3_600_000
+      return json('{"id":"ticket-1"}')
+    },
+  }).search()
+  await until(ada, 'searching')
+  fake.match(['ada'])
+  assert.ok((await ada.match).connection)
+})
+
 test('a party is led, joined by its code, and left', patience, async () => {
   const fake = new FakeService()
   const ada = await fake.matchmaker('ada').createParty({ size: 2 })
