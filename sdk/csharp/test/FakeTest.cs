@@ -4,6 +4,7 @@ using System.Collections.Generic;
 using System.Globalization;
 using System.Linq;
 using System.Net;
+using System.Net.Sockets;
 using System.Reflection;
 using System.Threading;
 using Matchmaking;
@@ -92,6 +93,7 @@ static class FakeTest
         Fills();
         LeavesAnErrorWithoutEnd();
         LeavesALookUpThatTakesLong();
+        MeasuresByTheOtherFamily();
         ActsForOnePlayer();
         DisposesWithinACallback();
         CallbacksThrowAndPump();
@@ -299,6 +301,25 @@ static class FakeTest
             Until("it is measured", () => all != null, ada);
             Check(all.Count == 1 && all[0].Region == "eu" && !all[0].Rtt.HasValue && all[0].Sent == 0, "nothing is sent");
             late.Set();
+        }
+        resolve.SetValue(null, usual);
+    }
+
+    /// <summary>A network may have IPv6 alone.</summary>
+    static void MeasuresByTheOtherFamily()
+    {
+        var resolve = typeof(Latency).GetField("resolve", BindingFlags.NonPublic | BindingFlags.Static);
+        var usual = resolve.GetValue(null);
+        var both = new[] { IPAddress.Broadcast, IPAddress.IPv6Loopback };
+        resolve.SetValue(null, (Func<string, IPAddress[]>)(host => both));
+        using (var echo = new UdpClient(new IPEndPoint(IPAddress.IPv6Loopback, 0)))
+        {
+            echo.ReceiveAsync().ContinueWith(asked =>
+                echo.Send(asked.Result.Buffer, asked.Result.Buffer.Length, asked.Result.RemoteEndPoint));
+            var udp = "both.invalid:" + ((IPEndPoint)echo.Client.LocalEndPoint).Port;
+            var region = new Matchmaking.Api.Region { Name = "eu", Protocol = "echo", Udp = udp };
+            var found = Latency.Measure(new[] { region }, 1, 2000).Single();
+            Check(found.Rtt.HasValue && found.Sent == 1 && found.Lost == 0, "IPv6 answers where IPv4 leads nowhere");
         }
         resolve.SetValue(null, usual);
     }

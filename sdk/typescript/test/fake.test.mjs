@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { api } from '@matchmaker/client'
 import { FakeService } from '@matchmaker/client/fake'
+import { udp } from '@matchmaker/client/node'
 
 const patience = { timeout: 30_000 }
 
@@ -265,6 +266,10 @@ test('requests go on when the clock is set back', patience, async () => {
   await until(ada, 'searching')
   fake.match(['ada'])
   assert.ok((await ada.match).connection)
+})
+
+test('addresses of a family that leads nowhere are left out', async () => {
+  assert.deepEqual(await udp('255.255.255.255:9'), [])
 })
 
 test('a party is led, joined by its code, and left', patience, async () => {
