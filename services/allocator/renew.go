@@ -29,9 +29,11 @@ func (s *service) routes(e *echo.Echo) {
 func (s *service) renew(c echo.Context) error {
 	ctx, project, p := c.Request().Context(), c.Param("project"), auth.From(c)
 	if p.Match == "" {
-		return problem.New(
-			problem.Forbidden, "the token is not one that a game server got with its allocation: its issuer renews it",
-		)
+		return problem.New(problem.Forbidden,
+			"the token is not one that a game server got with its allocation: its issuer renews it")
+	}
+	if err := s.renewals.Allow(project, p.Match); err != nil {
+		return err
 	}
 	status, server, err := s.Store.GameServer(ctx, project, p.Match, s.Tokens.TTL()+grace)
 	switch {

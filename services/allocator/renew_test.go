@@ -319,6 +319,26 @@ func TestServersOfSystemsThatDoNotTellRenewForADay(t *testing.T) {
 	}
 }
 
+// Each renewal asks the hosting system, which serves others too.
+func TestServersRenewNoFasterThanTheyMay(t *testing.T) {
+	g := openGate(t)
+	text, other := g.tokenOf("m"), g.tokenOf("n")
+	status, detail := http.StatusOK, ""
+	for n := 0; status == http.StatusOK && n < 1000; n++ {
+		status, _, _, detail = g.renew(project, text)
+	}
+	if status != http.StatusTooManyRequests || !strings.HasPrefix(detail, "playerLimited: ") {
+		t.Fatalf("status %d: %s", status, detail)
+	}
+	if status, _, _, detail = g.renew(project, other); status != http.StatusOK {
+		t.Errorf("another server: status %d: %s", status, detail)
+	}
+	g.add(time.Minute)
+	if status, _, _, detail = g.renew(project, text); status != http.StatusOK {
+		t.Errorf("later: status %d: %s", status, detail)
+	}
+}
+
 func TestWhoMayNotRenew(t *testing.T) {
 	g := openGate(t)
 	own := g.tokenOf("m")

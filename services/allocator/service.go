@@ -69,6 +69,7 @@ type service struct {
 	ends     *batch[state.Ending, state.Ended]
 	limiter  *limiter
 	refusals *ratelimit.Local
+	renewals *ratelimit.Local
 	// keyNotes has the keyNote of each project.
 	keyNotes sync.Map
 	// deallocations wakes the loop that deallocates servers.
@@ -81,7 +82,9 @@ func New(o Options) app.Part {
 	s := &service{
 		Options: o, metrics: newMetrics(o.Meter), limiter: newLimiter(o.Settings.Parallel, o.Settings.Fleet),
 		// How often an allocator says of a target that it has no server: matches that were refused ask again and again.
-		refusals:      ratelimit.NewLocal("refusals", state.Rate{PerSecond: 10, Burst: 1}, time.Now),
+		refusals: ratelimit.NewLocal("refusals", state.Rate{PerSecond: 10, Burst: 1}, time.Now),
+		// How often a server renews its token: each time its hosting system is asked.
+		renewals:      ratelimit.NewLocal("renewals", state.Rate{PerSecond: 1, Burst: 10}, o.Store.Now),
 		deallocations: notify.New(),
 	}
 	s.begins = newBatch(o.Settings.Call, o.Store.BeginAllocations, func(a state.Allocation) bool { return a.Status != "" })

@@ -301,6 +301,34 @@ func TestNamesAreEscaped(t *testing.T) {
 	}
 }
 
+// What a page shows is there as JSON, too, also where nothing has happened yet.
+func TestPagesAsJSON(t *testing.T) {
+	none, now := map[string]any{}, time.Now().UTC().Format(time.RFC3339)
+	for _, path := range []string{"/queues", "/configs", "/functions", "/tickets/waiting", "/events", "/matches",
+		"/changes", "v2/backfill"} {
+		none[path] = map[string]any{}
+	}
+	none["/matches/report"] = map[string]any{"since": now, "until": now, "rows": []any{}}
+	name := url.QueryEscape(hostile)
+	lists := []string{"now?", "queue?", "configs?", "functions?", "fleets?", "quality?", "audit?"}
+	for _, world := range []struct {
+		answers map[string]any
+		pages   []string
+	}{
+		{none, lists},
+		{nil, append(lists, "search?q="+name, "player?id="+name, "trial?id="+ticketID, "ticket?id="+ticketID,
+			"match?id="+ticketID, "game?id="+ticketID, "party?id="+ticketID, "config?id="+name, "function?name="+name)},
+	} {
+		s := start(t, true, world.answers)
+		for _, page := range world.pages {
+			status, _, body := ask(t, http.MethodGet, s.URL+"/console/demo/"+page+"&format=json", nil)
+			if status != http.StatusOK || !json.Valid([]byte(body)) {
+				t.Errorf("%s: %d %.2000s", page, status, body)
+			}
+		}
+	}
+}
+
 // Whatever has an id is found by it, and what is not there is not.
 func TestSearchFindsEveryID(t *testing.T) {
 	for _, there := range []bool{true, false} {

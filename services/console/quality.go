@@ -177,7 +177,7 @@ func (q *quality) fill(ctx context.Context, v *view, after, before client.MatchR
 			was[row.Name(q.By)] = row
 		}
 	}
-	q.High = math.Inf(-1) // and from 0 on at least, so that lengths can be compared
+	// Both begin with 0, so that lengths can be compared.
 	see := func(m client.Measure) { q.Low, q.High = min(q.Low, m.P10), max(q.High, m.P90) }
 	for _, row := range now.Rows {
 		if row.Outcomes != nil {

@@ -56,7 +56,7 @@ func (l *instanceLog) line(text string) {
 
 // functionError adds the reason that a function gave for failing a run. It may do so in every run.
 func (l *instanceLog) functionError(err error) {
-	if text := err.Error(); l.allow(text) {
+	if text := err.Error(); l.allow(strings.ReplaceAll(text, "\n", "\n[runner] ")) {
 		l.event("%s", text)
 	}
 }

@@ -149,6 +149,21 @@ func TestDroppedLinesAreReportedInTheEnd(t *testing.T) {
 	})
 }
 
+// The runner marks each line of an error, which is charged for that.
+func TestErrorsOfManyLinesAreCharged(t *testing.T) {
+	l, sent := newTestLog(100)
+	l.functionError(errors.New(strings.Repeat("\n", 50)))
+	l.flush()
+	if got := strings.Join(*sent, ""); len(got) > 200 || l.dropped != 0 {
+		t.Errorf("sent %d bytes", len(got))
+	}
+	l.functionError(errors.New("a\nb"))
+	l.flush()
+	if got := strings.Join(*sent, ""); !strings.HasSuffix(got, "\n[runner] a\n[runner] b\n") {
+		t.Errorf("sent %q", got)
+	}
+}
+
 // A project does not get more by having more functions.
 func TestFunctionsOfAProjectShareABudget(t *testing.T) {
 	now := time.Now()

@@ -61,7 +61,7 @@ func streamsBroken() []Row {
 			g.service.change(func() { g.service.tickets[id] = &ticket{id: id, state: "waiting"} })
 			g.service.always("events", sends(raw("", "unheardOf", map[string]any{"id": 5}),
 				"event: unheardOf\ndata: no JSON\n\n", "unheardOf: yes\n\n", ": a comment\n\n", "data: {}\n\n",
-				g.service.message("assigned", map[string]any{"id": id, "unheardOf": []int{1}})))
+				g.service.message("assigned", map[string]any{"id": id, "unheardOf": []any{1, "\u2028"}})))
 			g.search(ctx)
 			g.expect("matched")
 		}},

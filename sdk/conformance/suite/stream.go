@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -30,6 +31,7 @@ func (s *service) message(kind string, set map[string]any) string {
 // raw is an event with an id and any data.
 func raw(id, kind string, data any) string {
 	text, _ := json.Marshal(data)
+	text = bytes.ReplaceAll(text, []byte(`\u2028`), []byte("\u2028")) // as the service sends it
 	return fmt.Sprintf("id: %s\nevent: %s\ndata: %s\n\n", id, kind, text)
 }
 

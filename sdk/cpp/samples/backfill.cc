@@ -6,7 +6,15 @@ using namespace matchmaker;
 
 int main(int, char** arguments) {
   const auto transport = curlTransport();
-  Matchmaker matchmaker(sampleOptions(*transport));
+  Matchmaker* own = nullptr;
+  auto options = sampleOptions(*transport);
+  options.token = [&](Why why, const std::function<void(Token)>& reply) {
+    if (why == Why::First) return reply({variable("MM_TOKEN"), ""});  // its allocation's
+    own->send<api::ServerToken>(api::renewServerToken(),
+                                [reply](const auto& r) { reply({r.value.token, r.error.message}); });
+  };
+  Matchmaker matchmaker(options);
+  own = &matchmaker;
   int open = 1;
   bool over = false;
   FillOptions o;

@@ -317,12 +317,13 @@ void Exchange::step() {
     epoch_ = c_.epoch;
     limit_ = c_.steady() + first_;
     end_ = stream_ ? INFINITY : c_.steady() + whole;
-    c_.tokens.want();
+    if (!renews()) c_.tokens.want();
     state = State::Token;
   }
   if (request_.repeatable && epoch_ != c_.epoch) return end(State::Interrupted);
   if (c_.steady() > limit_) return end(State::Late);
   if (state != State::Token) return;
+  if (renews()) return begin();
   switch (c_.tokens.state()) {
     case Tokens::State::Pending:
       return;

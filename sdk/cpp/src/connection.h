@@ -185,6 +185,8 @@ class Exchange final : HttpListener {
   bool heard = false;
 
  private:
+  /** It gets a game server's next token with the last one: the token's source may ask for it. */
+  bool renews() const { return request_.path == "v1/servers/token" && !c_.tokens.token().empty(); }
   void end(State how);
   void begin();
   void onHead(int code, Pairs headers) override;

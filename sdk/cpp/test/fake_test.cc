@@ -208,6 +208,52 @@ void testNamesOfPlayers() {
   CHECK(ear.token == "Bearer a token");
 }
 
+/** Gives a game server its next token, and keeps those that requests come with. */
+struct Renewing final : Transport {
+  std::uint64_t start(const HttpRequest& request, HttpListener& listener) override {
+    asked.push_back(request.method + " " + request.headers[1].second);
+    answers = &listener;
+    return 1;
+  }
+  void cancel(std::uint64_t) override { answers = nullptr; }
+  void pump(int) override {
+    HttpListener* to = std::exchange(answers, nullptr);
+    if (to == nullptr) return;
+    to->onHead(200, {{"content-type", "application/json"}});
+    to->onData("{\"token\":\"next\"}");
+    to->onEnd("");
+  }
+  std::vector<std::string> asked;
+  HttpListener* answers = nullptr;
+};
+
+void testServersTokens() {
+  const std::string first = "x.eyJpYXQiOjAsImV4cCI6OTB9.x";  // of 90 seconds
+  Renewing host;
+  double now = 0;
+  Matchmaker* own = nullptr;
+  Options o;
+  o.url = "http://fake.invalid";
+  o.project = "fake";
+  o.transport = &host;
+  o.clock.wall = o.clock.steady = [&] { return now; };
+  o.token = [&](Why why, const std::function<void(Token)>& reply) {
+    if (why == Why::First) return reply({first, {}});
+    own->send<api::ServerToken>(api::renewServerToken(),
+                                [reply](const auto& r) { reply({r.value.token, r.error.message}); });
+  };
+  Matchmaker server(o);
+  own = &server;
+  for (const double at : {0, 61'000}) {
+    now = at;
+    bool done = false;
+    server.send<api::Party>(api::myParty({}), [&](const auto&) { done = true; });
+    for (int i = 0; i < 100 && !done; i++) server.pump(1);
+    CHECK(done);
+  }
+  CHECK((host.asked == std::vector<std::string>{"GET Bearer " + first, "POST Bearer " + first, "GET Bearer next"}));
+}
+
 /** Answers streams with an error that does not end: a byte each time that it is pumped. */
 struct Drip final : Transport {
   explicit Drip(FakeService& of) : fake(of) {}
@@ -332,6 +378,7 @@ int main() {
   auto two = *Json::parse("{\"a\":1,\"b\":0,\"a\":2}");
   CHECK(two.text() == "{\"b\":0,\"a\":2}" && two.set("a", Json(3))["a"].number() == 3);
   testNamesOfPlayers();
+  testServersTokens();
   testErrorsWithoutEnd();
   testNamesThatAreNotFound();
   testThreads();

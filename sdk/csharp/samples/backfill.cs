@@ -8,11 +8,16 @@ static class Backfill
 {
     static void Main(string[] args)
     {
-        var matchmaker = new Matchmaker(new Options
+        Matchmaker matchmaker = null;
+        matchmaker = new Matchmaker(new Options
         {
             Url = Environment.GetEnvironmentVariable("MM_URL"),
             Project = Environment.GetEnvironmentVariable("MM_PROJECT"),
-            Token = (why, reply) => reply(Environment.GetEnvironmentVariable("MM_TOKEN"), null), // a game asks its backend
+            Token = (why, reply) =>
+            {
+                if (why == Why.First) reply(Environment.GetEnvironmentVariable("MM_TOKEN"), null); // its allocation's
+                else matchmaker.Send(Api.Requests.RenewServerToken(), r => reply(r.Value?.Token, r.Error?.Message));
+            },
             Transport = new HttpTransport(),
         });
         var open = 1;

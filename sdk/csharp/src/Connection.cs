@@ -398,6 +398,9 @@ namespace Matchmaking
         /// <summary>It is an open stream of events.</summary>
         internal bool Streams => stream && Status == 200 && Header("content-type").StartsWith("text/event-stream");
 
+        /// <summary>It gets a game server's next token with the last one: the token's source may ask for it.</summary>
+        bool Renews => request.Path == "v1/servers/token" && c.Tokens.Token != "";
+
         public void Dispose() => End(State);
 
         internal void Step()
@@ -409,11 +412,12 @@ namespace Matchmaking
                 epoch = c.Epoch;
                 limit = c.Clock.Steady + first;
                 end = stream ? double.PositiveInfinity : c.Clock.Steady + Connection.Whole;
-                c.Tokens.Want();
+                if (!Renews) c.Tokens.Want();
                 State = States.Token;
             }
             if (request.Repeatable && epoch != c.Epoch) End(States.Interrupted);
             else if (c.Clock.Steady > limit) End(States.Late);
+            else if (State == States.Token && Renews) Begin();
             else if (State == States.Token && c.Tokens.State == Tokens.States.Failed)
             {
                 noToken = c.Tokens.Error;

@@ -54,18 +54,18 @@ namespace Matchmaking
             var colon = (region.Udp ?? "").LastIndexOf(':');
             if (colon < 0 || !Protocols.Contains(region.Protocol)) return l;
             if (!ushort.TryParse(region.Udp.Substring(colon + 1), out var port)) return l;
-            try
+            var found = Addresses(region.Udp.Substring(0, colon).Trim('[', ']'), 3 * timeout);
+            foreach (var family in new[] { AddressFamily.InterNetwork, AddressFamily.InterNetworkV6 })
             {
-                var found = Addresses(region.Udp.Substring(0, colon).Trim('[', ']'), 3 * timeout);
-                foreach (var family in new[] { AddressFamily.InterNetwork, AddressFamily.InterNetworkV6 })
+                var address = found.FirstOrDefault(a => a.AddressFamily == family);
+                try
                 {
-                    var address = found.FirstOrDefault(a => a.AddressFamily == family);
                     if (address != null) l.Add(region.Protocol, new IPEndPoint(address, port), probes, timeout, ends);
                 }
-            }
-            catch (SocketException)
-            {
-                // It cannot be reached: there is no Rtt.
+                catch (SocketException)
+                {
+                    // It cannot be reached, as IPv4 from a network that has IPv6 alone: the other family may.
+                }
             }
             return l;
         }

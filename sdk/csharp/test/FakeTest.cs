@@ -4,7 +4,9 @@ using System.Collections.Generic;
 using System.Globalization;
 using System.Linq;
 using System.Net;
+using System.Net.Sockets;
 using System.Reflection;
+using System.Text;
 using System.Threading;
 using Matchmaking;
 
@@ -92,6 +94,8 @@ static class FakeTest
         Fills();
         LeavesAnErrorWithoutEnd();
         LeavesALookUpThatTakesLong();
+        MeasuresByTheOtherFamily();
+        RenewsAServersToken();
         ActsForOnePlayer();
         DisposesWithinACallback();
         CallbacksThrowAndPump();
@@ -301,6 +305,85 @@ static class FakeTest
             late.Set();
         }
         resolve.SetValue(null, usual);
+    }
+
+    /// <summary>A network may have IPv6 alone.</summary>
+    static void MeasuresByTheOtherFamily()
+    {
+        var resolve = typeof(Latency).GetField("resolve", BindingFlags.NonPublic | BindingFlags.Static);
+        var usual = resolve.GetValue(null);
+        var both = new[] { IPAddress.Broadcast, IPAddress.IPv6Loopback };
+        resolve.SetValue(null, (Func<string, IPAddress[]>)(host => both));
+        using (var echo = new UdpClient(new IPEndPoint(IPAddress.IPv6Loopback, 0)))
+        {
+            echo.ReceiveAsync().ContinueWith(asked =>
+                echo.Send(asked.Result.Buffer, asked.Result.Buffer.Length, asked.Result.RemoteEndPoint));
+            var udp = "both.invalid:" + ((IPEndPoint)echo.Client.LocalEndPoint).Port;
+            var region = new Matchmaking.Api.Region { Name = "eu", Protocol = "echo", Udp = udp };
+            var found = Latency.Measure(new[] { region }, 1, 2000).Single();
+            Check(found.Rtt.HasValue && found.Sent == 1 && found.Lost == 0, "IPv6 answers where IPv4 leads nowhere");
+        }
+        resolve.SetValue(null, usual);
+    }
+
+    /// <summary>Gives a game server its next token, and keeps those that requests come with.</summary>
+    sealed class Renewing : ITransport, IClock
+    {
+        internal readonly List<string> Asked = new List<string>();
+        IHttpListener answers;
+
+        public double Wall { get; set; }
+        public double Steady => Wall;
+
+        public long Start(HttpCall call, IHttpListener listener)
+        {
+            Asked.Add(call.Method + " " + call.Headers.Single(h => h.Key == "Authorization").Value);
+            answers = listener;
+            return 1;
+        }
+
+        public void Cancel(long id) => answers = null;
+
+        public void Pump(int wait)
+        {
+            var to = answers;
+            if (to == null) return;
+            answers = null;
+            var body = Encoding.UTF8.GetBytes("{\"token\":\"next\"}");
+            to.OnHead(200, new Dictionary<string, string> { ["content-type"] = "application/json" });
+            to.OnData(body, body.Length);
+            to.OnEnd(null);
+        }
+    }
+
+    static void RenewsAServersToken()
+    {
+        const string first = "x.eyJpYXQiOjAsImV4cCI6OTB9.x"; // of 90 seconds
+        var host = new Renewing();
+        var renew = Matchmaking.Api.Requests.RenewServerToken();
+        Matchmaker server = null;
+        server = new Matchmaker(new Options
+        {
+            Url = "http://fake.invalid",
+            Project = "fake",
+            Transport = host,
+            Clock = host,
+            Token = (why, reply) =>
+            {
+                if (why == Why.First) reply(first, null);
+                else server.Send(renew, r => reply(r.Value?.Token, r.Error?.Message));
+            },
+        });
+        foreach (var now in new[] { 0, 61000 })
+        {
+            host.Wall = now;
+            var done = false;
+            server.Send(Matchmaking.Api.Requests.MyParty(), r => done = true);
+            for (var i = 0; i < 100 && !done; i++) server.Pump(1);
+            Check(done, "an answer at " + now);
+        }
+        var asked = string.Join(", ", host.Asked);
+        Check(asked == "GET Bearer " + first + ", POST Bearer " + first + ", GET Bearer next", "it renews: " + asked);
     }
 
     static void DisposesWithinACallback()

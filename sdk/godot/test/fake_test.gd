@@ -86,6 +86,28 @@ class Drip:
 		left = left or call == dripping
 		.leave(call)
 
+# Gives a game server its next token, which its client asks it for.
+class Renewing:
+	extends "res://addons/matchmaker/client/fake.gd"
+	var server = null
+	var next = "fake." + Marshalls.utf8_to_base64("{\"sub\":\"next\"}") + ".fake"
+
+	func _init(speed).(speed):
+		pass
+
+	func _asked(_why):
+		if server != null: # else it is its client's first token
+			server.send("POST", "v1/servers/token", {}, [self, "_renewed"])
+
+	func _renewed(answer, _problem):
+		server.connection.tokens.answer(answer.token if answer != null else "", "")
+
+	func _answer(call):
+		if call.path[1] == "servers" and call.player == "ada":
+			call.tell(200, {"token": next})
+		else:
+			._answer(call)
+
 var fake
 var ada
 var bob
@@ -96,7 +118,7 @@ var failed = ""
 func _idle(_delta):
 	check_page()
 	for named in ["searches", "declines", "cancels", "is_full_and_gone", "parties", "restores", "fills", "autoload",
-			"leaves_errors", "takes_any_regions", "parses_so_many", "looks_names_up"]:
+			"leaves_errors", "takes_any_regions", "renews", "parses_so_many", "looks_names_up"]:
 		part = named
 		fake = Fake.new(100)
 		ada = Player.new(fake.client("ada"))
@@ -272,6 +294,15 @@ func takes_any_regions():
 		ada.client.measure({"anew": true})
 		until("ada.known.regions != null")
 	check("ada.known.regions.size() == 1 and ada.known.regions[0].region == 'eu'")
+
+func renews():
+	fake = Renewing.new(100)
+	ada = Player.new(fake.client("ada"))
+	fake.server = ada.client
+	ada.client.connection.tokens.expire()
+	ada.client.measure()
+	until("ada.known.regions == []")
+	check("ada.client.connection.tokens.token == fake.next")
 
 func parses_so_many():
 	var text = "1"

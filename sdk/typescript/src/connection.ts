@@ -234,7 +234,9 @@ export class Connection {
 
   /** The answer to a request, as far as its headers. */
   async #fetched(request: Request<unknown>, guard: Guard, accept: string): Promise<Response> {
-    const token = await guard.race(this.tokens.get())
+    // A game server's next token comes for the last one: the token's source may ask for it.
+    const last = request.path === 'v1/servers/token' ? this.tokens.last : ''
+    const token = last || (await guard.race(this.tokens.get()))
     const headers: Record<string, string> = { Accept: accept, Authorization: `Bearer ${token}` }
     if (this.#player !== undefined) headers[actsFor] = ascii(this.#player)
     for (const [name, value] of Object.entries(request.headers)) {

@@ -1,4 +1,5 @@
 import type { Request } from './api.js'
+import { steady } from './clock.js'
 import type { Connection, Stream } from './connection.js'
 import { MatchmakingError } from './errors.js'
 import { printable } from './values.js'
@@ -123,7 +124,7 @@ class Events {
     let event = ''
     let data = ''
     for (const line of text.split(/\r?\n/)) {
-      const [, name, value = ''] = /^([a-z]+): ?(.*)$/.exec(line) ?? []
+      const [, name, value = ''] = /^([a-z]+): ?(.*)$/s.exec(line) ?? [] // U+2028 ends no line
       if (name === 'event') event = value
       else if (name === 'data') data += (data && '\n') + value
       else if (name === 'id' && printable(value)) this.last = value
@@ -152,9 +153,9 @@ function parsed(data: string): Record<string, unknown> | undefined {
 
 async function polls(c: Connection, of: Followed, signal: AbortSignal): Promise<void> {
   for (let interval = soon; ; ) {
-    const asked = c.clock.now()
+    const asked = steady(c.clock)
     if (await of.poll(`wait=${hold / 1000}`, signal)) return
-    const held = c.clock.now() - asked
+    const held = steady(c.clock) - asked
     if (held >= interval) {
       interval = soon
       continue

@@ -10,16 +10,24 @@ export const udp: OpenUDP = async (address) => {
   const [, host = '', port = ''] = /^\[?(.*?)\]?:(\d+)$/.exec(address) ?? []
   const found = await lookup(host, { all: true })
   const chosen = [4, 6].flatMap((family) => found.find((a) => a.family === family) ?? [])
-  return Promise.all(chosen.map(({ address: ip, family }) => new Promise<Socket>((resolve, reject) => {
+  return (await Promise.all(chosen.map(({ address: ip, family }) => new Promise<Socket[]>((resolve) => {
     const socket = createSocket(family === 4 ? 'udp4' : 'udp6')
+    const left = () => { // the device has no way to addresses of this family
+      socket.close()
+      resolve([])
+    }
     const own: Socket = {
       send: (datagram) => socket.send(datagram),
       receive: () => {},
-      fail: reject,
+      fail: left,
       close: () => socket.close(),
     }
     socket.on('message', (datagram) => own.receive(datagram))
     socket.on('error', (e) => own.fail(e))
-    socket.connect(Number(port), ip, () => resolve(own))
-  })))
+    socket.connect(Number(port), ip, (e) => {
+      if (e) return left()
+      own.fail = () => {}
+      resolve([own])
+    })
+  })))).flat()
 }

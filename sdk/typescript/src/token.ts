@@ -33,6 +33,11 @@ export class Tokens {
 
   constructor(readonly source: TokenSource, readonly clock: Clock) {}
 
+  /** The token that came last; empty if there was none. */
+  get last(): string {
+    return this.#token
+  }
+
   /** A token that is good as far as is known. */
   get(): Promise<string> {
     if (this.#asking) return this.#asking

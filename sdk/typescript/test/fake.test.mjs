@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { api } from '@matchmaker/client'
 import { FakeService } from '@matchmaker/client/fake'
+import { udp } from '@matchmaker/client/node'
 
 const patience = { timeout: 30_000 }
 
@@ -213,6 +214,25 @@ test('a token is replaced before it ends, and when it is refused', patience, asy
   assert.deepEqual(asked, ['first', 'expiring', 'refused'])
 })
 
+test("a game server's next token comes for its last one", patience, async () => {
+  const fake = new FakeService()
+  const asked = []
+  let now = 0
+  const first = `fake.${btoa('{"sub":"ada","iat":0,"exp":90}')}.fake`
+  const server = fake.matchmaker('ada', {
+    token: async (why) => (why === 'first' ? first : (await server.send(api.renewServerToken())).token),
+    clock: { now: () => now, setTimeout: (f, ms) => setTimeout(f, ms / 100), clearTimeout },
+    fetch: async (_url, { method, headers }) => {
+      asked.push(`${method} ${headers.Authorization}`)
+      return json('{"token":"next"}')
+    },
+  })
+  await server.send(api.myParty())
+  now = 61_000
+  await server.send(api.myParty())
+  assert.deepEqual(asked, [`GET Bearer ${first}`, `POST Bearer ${first}`, 'GET Bearer next'])
+})
+
 test('a device that slept asks at once', patience, async () => {
   const fake = new FakeService()
   const timers = new Set()
@@ -241,6 +261,34 @@ test('a device that slept asks at once', patience, async () => {
   const [tick] = [...timers].filter((timer) => timer.ms === 10_000)
   tick.f()
   assert.ok((await ada.match).connection)
+})
+
+test('requests go on when the clock is set back', patience, async () => {
+  const fake = new FakeService()
+  let behind = 0
+  let reads = 0
+  const clock = {
+    now: () => Date.now() - behind,
+    steady: () => performance.now() * 100,
+    setTimeout: (f, ms) => setTimeout(f, ms / 100),
+    clearTimeout,
+  }
+  const ada = fake.matchmaker('ada', {
+    clock,
+    fetch: async (url, init) => {
+      if (String(url).includes('/events')) return new Response('', { status: 405 })
+      if (init.method !== 'GET' || ++reads > 1) return fake.fetch(url, init)
+      behind = 3_600_000
+      return json('{"id":"ticket-1"}')
+    },
+  }).search()
+  await until(ada, 'searching')
+  fake.match(['ada'])
+  assert.ok((await ada.match).connection)
+})
+
+test('addresses of a family that leads nowhere are left out', async () => {
+  assert.deepEqual(await udp('255.255.255.255:9'), [])
 })
 
 test('a party is led, joined by its code, and left', patience, async () => {

@@ -1,7 +1,7 @@
 // What the client uses of Node.
 declare module 'node:dgram' {
   export interface Socket {
-    connect(port: number, host: string, then: () => void): void
+    connect(port: number, host: string, then: (e?: Error) => void): void
     send(datagram: Uint8Array): void
     on(event: 'message', f: (datagram: Uint8Array) => void): void
     on(event: 'error', f: (e: Error) => void): void

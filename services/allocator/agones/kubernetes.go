@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"matchmaker.dev/services/allocator/agones/kubernetes"
 	"matchmaker.dev/services/allocator/provider"
@@ -102,7 +103,7 @@ func (c *cluster) list(ctx context.Context, label string) ([]*server, error) {
 		if page.Kind != "GameServerList" {
 			return nil, errors.New("the cluster's answer is no list of game servers")
 		}
-		servers = append(servers, page.Items...)
+		servers = append(servers, slices.DeleteFunc(page.Items, func(s *server) bool { return s == nil })...)
 		if next = page.Metadata.Continue; next == "" {
 			return servers, nil
 		}

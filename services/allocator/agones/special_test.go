@@ -2,6 +2,7 @@ package agones_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -259,6 +260,24 @@ func TestAnswerAboutAnotherMatchIsNotBelieved(t *testing.T) {
 		if _, err := x.provider.Allocate(t.Context(), request("m")); err == nil || provider.ReasonOf(err) != "" {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// An API that lists nothing where a server should be ends no allocator.
+func TestListOfNulls(t *testing.T) {
+	x := ways["kubernetes"].world(t)
+	authority := conformance.NewAuthority(t)
+	api := conformance.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"kind":"GameServerList","items":[null,null]}`)
+	}), authority, nil)
+	x.options.Kubernetes.URL, x.options.Kubernetes.CA = api.URL, authority.File
+	x.start(t)
+	ref := request("m").Ref
+	if got, err := x.provider.Poll(t.Context(), []provider.Ref{ref}); err != nil || got[0].Status != provider.Gone {
+		t.Errorf("Poll: %v, %v", got, err)
+	}
+	if err := x.provider.Release(t.Context(), ref); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -261,9 +261,8 @@ func (p *Provider) failure(answer *transport.Answer, secrets []string) error {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return provider.Fail(provider.Refused, "the fleet manager refuses the key").Because(cause)
 	case http.StatusConflict, http.StatusTooManyRequests:
-		return provider.Fail(
-			provider.Contention, "the fleet manager is busy",
-		).After(answer.RetryAfter(p.options.Now())).Because(cause)
+		again := answer.RetryAfter(p.options.Now())
+		return provider.Fail(provider.Contention, "the fleet manager is busy").After(again).Because(cause)
 	}
 	return fmt.Errorf("the fleet manager answers with status %d: %s", answer.Status, detail)
 }

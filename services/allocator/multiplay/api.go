@@ -188,17 +188,14 @@ func (a *api) failure(answer *transport.Answer, message string) error {
 	cause := fmt.Errorf("status %d: %s", answer.Status, message)
 	switch {
 	case answer.Status == http.StatusUnauthorized || answer.Status == http.StatusForbidden:
-		return provider.Fail(
-			provider.Refused, "hosting: Multiplay refuses Access and Secret",
-		).Because(errors.Join(errForbidden, cause))
+		return provider.Fail(provider.Refused, "hosting: Multiplay refuses Access and Secret").
+			Because(errors.Join(errForbidden, cause))
 	case answer.Status == http.StatusNotFound || strings.Contains(strings.ToLower(message), noRows):
-		return provider.Fail(
-			provider.Refused, "hosting: Multiplay does not know the fleet, the region or the profile",
-		).Because(errors.Join(errNotFound, cause))
+		return provider.Fail(provider.Refused, "hosting: Multiplay does not know the fleet, the region or the profile").
+			Because(errors.Join(errNotFound, cause))
 	case answer.Status == http.StatusTooManyRequests:
-		return provider.Fail(
-			provider.Contention, "Multiplay limits its calls",
-		).After(answer.RetryAfter(a.now())).Because(cause)
+		return provider.Fail(provider.Contention, "Multiplay limits its calls").After(answer.RetryAfter(a.now())).
+			Because(cause)
 	case answer.Status == http.StatusOK || answer.Status == http.StatusConflict ||
 		answer.Status == http.StatusBadRequest || answer.Status == http.StatusUnprocessableEntity:
 		return refusal(message).Because(cause)

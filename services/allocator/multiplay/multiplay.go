@@ -59,9 +59,8 @@ func (p *Provider) Allocate(ctx context.Context, r *provider.Request) (provider.
 		return provider.Result{}, err
 	}
 	if !number(r.Hosting.Profile) {
-		return provider.Result{}, provider.Fail(
-			provider.Refused, "hosting: Profile %q is no number, as the ids of profiles are", r.Hosting.Profile,
-		)
+		return provider.Result{}, provider.Fail(provider.Refused,
+			"hosting: Profile %q is no number, as the ids of profiles are", r.Hosting.Profile)
 	}
 	query := url.Values{"regionid": {region}, "profileid": {r.Hosting.Profile}, "uuid": {r.Allocation()}}
 	var payload []byte
@@ -70,10 +69,8 @@ func (p *Provider) Allocate(ctx context.Context, r *provider.Request) (provider.
 			return provider.Result{}, err
 		}
 		if len(payload) > maxPayload {
-			return provider.Result{}, provider.Fail(
-				provider.Refused, "teams and match properties take %d bytes, a payload of Multiplay takes %d", len(payload),
-				maxPayload,
-			)
+			return provider.Result{}, provider.Fail(provider.Refused,
+				"teams and match properties take %d bytes, a payload of Multiplay takes %d", len(payload), maxPayload)
 		}
 		query.Set("project_guid", p.options.ProjectGUID)
 	}

@@ -1,4 +1,4 @@
-# A game server with one free place. The token is the server's.
+# A game server with one free place. The token is the server's, which its allocation got.
 extends Node
 
 @export var url = "http://127.0.0.1:8080"
@@ -17,8 +17,14 @@ func _ready():
 	filler.failed.connect(_failed)
 	filler.ended.connect(_ended)
 
-func _token_needed(_why):
-	Matchmaker.set_token(token)
+func _token_needed(why):
+	if why == "first":
+		Matchmaker.set_token(token)
+	else:
+		Matchmaker.send("POST", "v1/servers/token", {}, [self, "_renewed"])
+
+func _renewed(answer, problem):
+	Matchmaker.set_token("" if answer == null else answer.token, "" if problem == null else problem.message)
 
 func game():
 	return {"Connection": connection, "queue": "games", "attributes": {"open": open, "skill": 1200}}

@@ -16,9 +16,17 @@ public sealed class BackfillServer : MonoBehaviour
 
     void Start()
     {
-        var matchmaker = MatchmakerBehaviour.Create(new Options
+        var renew = Matchmaking.Api.Requests.RenewServerToken();
+        Matchmaker matchmaker = null;
+        matchmaker = MatchmakerBehaviour.Create(new Options
         {
-            Url = url, Project = project, Token = (why, reply) => reply(token, null),
+            Url = url,
+            Project = project,
+            Token = (why, reply) =>
+            {
+                if (why == Why.First) reply(token, null); // its allocation's
+                else matchmaker.Send(renew, r => reply(r.Value?.Token, r.Error?.Message));
+            },
         }).Matchmaker;
         filler = new Filler(matchmaker, new FillOptions
         {
