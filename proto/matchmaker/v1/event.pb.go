@@ -281,8 +281,8 @@ type Event struct {
 	// position in the project's history. It grows by one for each event and for each ticket of an event. Events with the
 	// same position happened at the same time. It begins again only after a gap.
 	Position uint64 `protobuf:"varint,9,opt,name=position,proto3" json:"position,omitempty"`
-	// epoch counts the directors that have led the project. The first event of a match has the epoch of the director that
-	// made the match.
+	// epoch grows with each director that leads the project. The first event of a match has the epoch of the director
+	// that made the match.
 	Epoch uint64 `protobuf:"varint,10,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	// backfill is the backfill ticket that was created with the match, or, if place names it, whose game the tickets go
 	// to.

@@ -96,14 +96,13 @@ func TestLeaseOfADirectorADayAheadEnds(t *testing.T) {
 	open := replicas(t)
 	dead, next := open(day, state.Limits{}), open(0, state.Limits{})
 	hold := 100 * time.Millisecond
-	if epoch, err := dead.AcquireLease(t.Context(), project, "dead", hold); err != nil || epoch != 1 {
-		t.Fatal(epoch, err)
-	}
+	first, err := dead.AcquireLease(t.Context(), project, "dead", hold)
+	must(t, err)
 	must(t, second(dead.Heartbeat(t.Context(), "dead", 1, hold)))
 	wait(t, "the lease to end", func() bool {
 		epoch, err := next.AcquireLease(t.Context(), project, "next", hold)
 		must(t, err)
-		return epoch == 2
+		return epoch > first
 	})
 	wait(t, "the dead director to be forgotten", func() bool {
 		living, err := next.Heartbeat(t.Context(), "next", 1, time.Minute)
@@ -302,7 +301,7 @@ func TestRedisClockJumps(t *testing.T) {
 				next := s.At(late)
 				epoch, err := next.At(late.Add(min(jump, 0)+time.Minute)).AcquireLease(t.Context(), project, "director-2",
 					time.Second)
-				if err != nil || epoch != terms.Epoch+1 {
+				if err != nil || epoch <= terms.Epoch {
 					t.Fatalf("epoch %d, %v", epoch, err)
 				}
 				if _, err := s.Claim(t.Context(), project, terms, []*state.Claim{claim(revision, "x", "e")}); err == nil {
@@ -376,7 +375,7 @@ func TestProcessKnowsRedisClock(t *testing.T) {
 		t.Errorf("the process's time is off by %s", gap)
 	}
 	// Scripts do, too.
-	if epoch, err := s.AcquireLease(ctx, project, "a", time.Hour); err != nil || epoch != 1 {
+	if epoch, err := s.AcquireLease(ctx, project, "a", time.Hour); err != nil || epoch == 0 {
 		t.Error(epoch, err)
 	}
 	leases, err := s.Leases(ctx, []string{project})
