@@ -225,19 +225,16 @@ func TestOnlyTheHolderAssigns(t *testing.T) {
 				t.Errorf("%s assigns %s: %q, %v, want %q", holder, connection, status, err, want)
 			}
 		}
+		var claimed []state.Deallocation
 		due := func(seconds int, want ...state.Deallocation) {
 			t.Helper()
 			all, err := s.At(at(seconds)).ClaimDeallocations(t.Context(), []string{project}, 10, retries)
 			must(t, err)
-			got := all[project]
+			claimed = all[project]
 			same := func(a, b state.Deallocation) bool { return a.Match.GetId() == b.Match.GetId() && a.Used == b.Used }
-			if !slices.EqualFunc(got, want, same) {
-				t.Errorf("after %d s: %+v, want %+v", seconds, got, want)
+			if !slices.EqualFunc(claimed, want, same) {
+				t.Errorf("after %d s: %+v, want %+v", seconds, claimed, want)
 			}
-		}
-		finish := func(seconds int) {
-			t.Helper()
-			must(t, s.At(at(seconds)).FinishDeallocation(t.Context(), project, c.Match, false))
 		}
 		begin("one", 0)
 		begin("two", 11)
@@ -252,17 +249,17 @@ func TestOnlyTheHolderAssigns(t *testing.T) {
 		}
 		others := state.Deallocation{Match: c.Match, Used: "2.2.2.2:2"}
 		due(13, others)
-		finish(13)
+		finish(t, s, at(13), claimed...)
 		due(72)
 		due(73, others) // a call of the first may still have been on its way
-		finish(73)
+		finish(t, s, at(73), claimed...)
 		due(1000)
 		// It comes much later.
 		end("one", "2.2.2.2:2", 1000, state.MatchAssigned)
 		due(1000)
 		end("one", "1.1.1.1:1", 1000, state.MatchAssigned)
 		due(1000, others)
-		finish(1000)
+		finish(t, s, at(1000), claimed...)
 		due(5000)
 		must(t, second(s.At(at(5000)).Expire(t.Context(), project, time.Hour, time.Minute, 10)))
 		must(t, second(s.At(at(13).Add(2*day)).Expire(t.Context(), project, 100*day, time.Minute, 10)))
