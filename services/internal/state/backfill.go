@@ -13,9 +13,9 @@ import (
 	"matchmaker.dev/services/internal/edge/problem"
 )
 
-// CreateBackfill stores a new backfill ticket, whose id is set, and sets its version, generation and created. It returns
-// the feed's position after the change. Errors: Limited when the project's backfill tickets are too many, or too large together,
-// Invalid when the system has too many projects, Unavailable when Redis is short of memory.
+// CreateBackfill stores a new backfill ticket, whose id is set, and sets its version, generation and created. It
+// returns the feed's position after the change. Errors: Limited when the project's backfill tickets are too many, or
+// too large together, Invalid when the system has too many projects, Unavailable when Redis is short of memory.
 func (s *Store) CreateBackfill(
 	ctx context.Context, project string, b *pb.Backfill,
 ) (position uint64, err error) {
