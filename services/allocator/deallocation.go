@@ -8,8 +8,6 @@ import (
 
 	"go.opentelemetry.io/otel/metric"
 
-	pb "matchmaker.dev/proto/matchmaker/v1"
-	"matchmaker.dev/services/allocator/provider"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -79,29 +77,21 @@ func (s *service) deallocateServer(ctx context.Context, project string, d state.
 		s.metrics.returned.Add(ctx, 1, metric.WithAttributes(s.nameOf(project, ref.Hosting)))
 	}
 	if err == nil {
-		err = s.Store.FinishDeallocation(ctx, project, m, false)
+		err = s.Store.FinishDeallocation(ctx, project, d, false)
 	}
-	if err != nil && ctx.Err() == nil && d.Last {
-		if s.giveUp(ctx, project, d.Match, ref) {
-			s.Log.ErrorContext(logged,
-				"a server could not be deallocated, and is not tried again: look for it at the hosting system",
-				"project", project, "match", m.GetId(), "fleet", ref.Hosting.Fleet, "tried", s.Settings.Return, "error", err)
-		}
-		return
-	}
-	if err != nil && ctx.Err() == nil {
+	switch {
+	case err == nil || ctx.Err() != nil:
+	case !d.Last:
 		s.Log.WarnContext(logged, "a server could not be deallocated, and is tried again later",
 			"project", project, "match", m.GetId(), "fleet", ref.Hosting.Fleet, "error", err)
+	default:
+		if failed := s.Store.FinishDeallocation(ctx, project, d, true); failed != nil { // then it stays due
+			s.Log.WarnContext(ctx, "giving up a deallocation", "project", project, "match", m.GetId(), "error", failed)
+			return
+		}
+		s.metrics.unreturned.Add(ctx, 1, metric.WithAttributes(s.nameOf(project, ref.Hosting)))
+		s.Log.ErrorContext(logged,
+			"a server could not be deallocated, and is not tried again: look for it at the hosting system",
+			"project", project, "match", m.GetId(), "fleet", ref.Hosting.Fleet, "tried", s.Settings.Return, "error", err)
 	}
-}
-
-// giveUp ends the deallocation of a server that failed for as long as it may be tried. It is false when the state store
-// did not answer: then it stays due.
-func (s *service) giveUp(ctx context.Context, project string, m *pb.Match, ref provider.Ref) bool {
-	if err := s.Store.FinishDeallocation(ctx, project, m, true); err != nil {
-		s.Log.WarnContext(ctx, "giving up a deallocation", "project", project, "match", m.GetId(), "error", err)
-		return false
-	}
-	s.metrics.unreturned.Add(ctx, 1, metric.WithAttributes(s.nameOf(project, ref.Hosting)))
-	return true
 }

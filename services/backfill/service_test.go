@@ -236,11 +236,16 @@ func (m *match) propose(t *testing.T, backfill string, tickets ...string) {
 	must(t, err)
 	epoch, err := m.store.AcquireLease(t.Context(), "demo", "director", time.Second)
 	must(t, err)
+	var created int64 // its first generation, too
+	must(t, m.store.ListBackfill(t.Context(), "demo", backfill, func(b *state.ListedBackfill) bool {
+		created = b.GetCreated()
+		return true
+	}))
 	claim := &state.Claim{
 		Match: &pb.Match{Id: "joins", Config: "c", Revision: revision, Place: state.PlaceGame + backfill,
 			Proposal: &pb.Proposal{Teams: []*pb.Team{{Tickets: tickets}}, MatchProperties: []byte(`{"map":"harbour"}`),
 				Filling: &pb.Filling{
-					Backfill: backfill, Generation: 1, Contents: &pb.Backfill{AttributeNames: []string{"free"},
+					Backfill: backfill, Generation: created, Contents: &pb.Backfill{AttributeNames: []string{"free"},
 						AttributeValues: []float64{0}},
 				}}},
 		Tickets: tickets,

@@ -107,7 +107,7 @@ func TestNextDirectorProposesAcceptedTicketsToARunningGame(t *testing.T) {
 	w.runner("r", map[string]function{"f": func(_ *pb.RunRequest, tickets []string, part func(...*pb.Proposal)) error {
 		if len(tickets) == 2 {
 			p := of("", tickets...)
-			p.Filling = &pb.Filling{Backfill: "game", Generation: 1}
+			p.Filling = &pb.Filling{Backfill: "game", Generation: game.GetGeneration()}
 			part(p)
 		}
 		return nil

@@ -95,8 +95,8 @@ func (s *service) renew(ctx context.Context, projects []string) error {
 	defer s.mu.Unlock()
 	for i, epoch := range epochs {
 		if l := s.leaders[projects[i]]; l != nil && l.epoch != epoch {
-			if epoch > 0 && epoch < l.epoch {
-				l.log.Error("the state store lost changes: the lease is an older one", "now", epoch)
+			if epoch > 0 {
+				l.log.Error("the state store lost changes, or another director led the project meanwhile", "now", epoch)
 			}
 			l.stop()
 			delete(s.leaders, projects[i])

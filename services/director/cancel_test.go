@@ -16,19 +16,19 @@ func TestPartnerOfACancelledTicketWaitsAgainAtItsOldAge(t *testing.T) {
 	for name, test := range map[string]struct {
 		config *pb.Config
 		// first proposes the two, release makes the other one wait again.
-		first   func(w *world, tickets []string) *pb.Proposal
+		first   func(game *pb.Backfill, tickets []string) *pb.Proposal
 		release func(w *world)
 	}{
 		"claimed": {
 			config:  hosted("f"),
-			first:   func(_ *world, tickets []string) *pb.Proposal { return of("", tickets...) },
+			first:   func(_ *pb.Backfill, tickets []string) *pb.Proposal { return of("", tickets...) },
 			release: func(w *world) { w.allocator() }, // which drops the match
 		},
 		"proposed to a backfill ticket": {
 			config: &pb.Config{Function: "f"},
-			first: func(_ *world, tickets []string) *pb.Proposal {
+			first: func(game *pb.Backfill, tickets []string) *pb.Proposal {
 				p := of("", tickets...)
-				p.Filling = &pb.Filling{Backfill: "game", Generation: 1, Contents: &pb.Backfill{}}
+				p.Filling = &pb.Filling{Backfill: "game", Generation: game.GetGeneration(), Contents: &pb.Backfill{}}
 				return p
 			},
 			release: func(w *world) {
@@ -51,7 +51,7 @@ func TestPartnerOfACancelledTicketWaitsAgainAtItsOldAge(t *testing.T) {
 				switch {
 				case len(tickets) == 2 && (first == nil || slices.Equal(first, tickets)):
 					first = slices.Clone(tickets) // again, if no runner took the run in time
-					part(test.first(w, tickets))
+					part(test.first(game, tickets))
 				case first != nil && len(tickets) > 2:
 					part(of("again", tickets[:2]...))
 				}

@@ -307,6 +307,33 @@ func TestSearchIsOneTicketOfAllMembers(t *testing.T) {
 	}
 }
 
+// Requests that wait for a member's own ticket learn that the search replaced it.
+func TestSearchReplacesTheTicketOfAMember(t *testing.T) {
+	var talk *bus.Bus
+	w := startAt(t, nil, func(o *party.Options) { talk, _ = o.Bus.(*bus.Bus) })
+	must(t, w.store.PutSettings(t.Context(), "demo", &pb.ProjectSettings{
+		Tickets: &pb.TicketRules{PlayerLimit: 1, WhenReached: "replace"},
+	}, state.AnyRevision))
+	rules, err := w.store.Settings(t.Context(), "demo")
+	must(t, err)
+	_, err = w.store.Creator(nil).CreateAs(t.Context(), "demo", state.Creation{Settings: rules, Readable: time.Minute,
+		Ticket: &pb.Ticket{Id: "alone", Owner: "bob", Created: time.Now().UnixMilli()}})
+	must(t, err)
+	heard := make(chan string, 8)
+	_, err = talk.OnResults(func(_ string, a bus.Assigned) { heard <- fmt.Sprintf("%v %s", a.Tickets(), a.Ended()) })
+	must(t, err)
+	p := w.party("ada", "bob")
+	w.do("ada", "PUT", "/"+p.ID+"/search", `{}`)
+	select {
+	case got := <-heard:
+		if got != "[alone] replaced" || w.waiting() != 1 {
+			t.Errorf("told is %s, %d tickets wait", got, w.waiting())
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("nothing is told of the ticket")
+	}
+}
+
 // waiting is how many tickets wait.
 func (w *world) waiting() int64 {
 	w.t.Helper()

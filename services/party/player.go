@@ -20,11 +20,8 @@ import (
 // lookTime is how long an export or an erase may take, with a part of the time that a request has.
 const lookTime = 50 * time.Second
 
-// What an export has at most, in tickets and in bytes of what is stored of them.
-const (
-	exportedTickets = 1000
-	exportedBytes   = 8 << 20
-)
+// What an export has at most, of each kind, and in bytes of what is stored of tickets.
+const exportedEach, exportedBytes = 1000, 8 << 20
 
 // maxSearches is how many requests may wait for their turn to look for a player.
 const maxSearches = 64
@@ -35,13 +32,12 @@ const changedTickets = 8
 // look answers what do returns, if the caller may look for a player. The answer is written when others may look again.
 func (s *service) look(c echo.Context, do func(ctx context.Context, project, player string) (any, error)) error {
 	caller, project, player := auth.From(c), c.Param("project"), c.Param("player")
-	if err := auth.MustAct(caller); err != nil {
-		return err
+	err := auth.MustAct(caller)
+	if err == nil && caller.Kind == auth.Developer {
+		err = auth.MustOwnProject(caller)
 	}
-	if caller.Kind == auth.Developer {
-		if err := auth.MustOwnProject(caller); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	if !auth.IsPlayer(player) {
 		return problem.New(problem.Invalid, "player: up to 256 bytes of printable UTF-8 are expected")
@@ -90,7 +86,7 @@ func (s *service) exportOf(ctx context.Context, project, player string) (*respon
 	doc, size := &response.PlayerExport{Player: player, Complete: true}, 0
 	err := s.Store.FindPlayer(ctx, project, player, func(m state.Mentions) error {
 		for _, id := range m.Tickets {
-			if len(doc.Tickets) == exportedTickets || size >= exportedBytes {
+			if len(doc.Tickets) == exportedEach || size >= exportedBytes {
 				doc.Complete = false
 				break
 			}
@@ -248,12 +244,10 @@ func (s *service) eraseOf(ctx context.Context, project, player string) (*respons
 	if err := s.Store.ForgetOpponent(ctx, project, player); err != nil {
 		return nil, err
 	}
-	penalties := &response.PlayerExport{Player: player, Complete: true}
-	if err := s.addPenalties(ctx, project, player, penalties); err != nil {
-		return nil, err
-	}
+	penalties := new(response.PlayerExport)
+	err = s.addPenalties(ctx, project, player, penalties)
 	remainPenalties(done, penalties)
-	return done, nil
+	return done, err
 }
 
 // errTooFast says that something changes each time that it is to be erased.

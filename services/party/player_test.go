@@ -2,6 +2,7 @@ package party_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -75,6 +76,24 @@ func TestWhoMayExportAndErase(t *testing.T) {
 		if c.status == 200 && c.id == "ada" { // she was erased
 			w.party("ada")
 		}
+	}
+}
+
+// A player may be in more places than an export has.
+func TestExportIsBounded(t *testing.T) {
+	w := start(t, defaults)
+	for n := range 1001 {
+		_, err := w.store.CreateBackfill(t.Context(), "demo", &pb.Backfill{Id: fmt.Sprint("g", n), Connection: "g:1",
+			Roster: &pb.Roster{Players: []*pb.RosterPlayer{{Id: "ada"}}}})
+		must(t, err)
+	}
+	status, text := w.player(owner(), "GET", "ada")
+	var doc struct {
+		Games    []struct{ Backfill string }
+		Complete bool
+	}
+	if status != 200 || json.Unmarshal([]byte(text), &doc) != nil || len(doc.Games) != 1000 || doc.Complete {
+		t.Errorf("%d: %d games, complete: %v", status, len(doc.Games), doc.Complete)
 	}
 }
 

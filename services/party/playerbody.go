@@ -26,18 +26,25 @@ func addTicket(d *response.PlayerExport, t *state.Ticket) {
 	d.Tickets = append(d.Tickets, response.NewTicket(&state.Ticket{Body: shown, Assignment: t.Assignment}))
 }
 
+// within returns a list of an export with as many more as it has room for.
+func within[T any](d *response.PlayerExport, list []T, more ...T) []T {
+	room := min(exportedEach-len(list), len(more))
+	d.Complete = d.Complete && room == len(more)
+	return append(list, more[:room]...)
+}
+
 // exportMentions adds what matches, games and parties know of the player.
 func exportMentions(d *response.PlayerExport, m state.Mentions) {
-	d.KickedFrom, d.Matches = append(d.KickedFrom, m.KickedFrom...), append(d.Matches, m.Played...)
+	d.KickedFrom, d.Matches = within(d, d.KickedFrom, m.KickedFrom...), within(d, d.Matches, m.Played...)
 	for _, a := range m.Answers {
-		d.Acceptances = append(d.Acceptances, response.PlayerAcceptance{Match: a.Match, Accepted: a.Accepted})
+		d.Acceptances = within(d, d.Acceptances, response.PlayerAcceptance{Match: a.Match, Accepted: a.Accepted})
 	}
 	for _, g := range m.Games {
 		one := response.PlayerGame{Backfill: g.Backfill, Team: g.Player.GetTeam(), Role: g.Player.GetRole()}
 		if len(g.Player.GetAttributeNames()) > 0 {
 			one.Attributes = fields.Attributes(g.Player.GetAttributeNames(), g.Player.GetAttributeValues())
 		}
-		d.Games = append(d.Games, one)
+		d.Games = within(d, d.Games, one)
 	}
 }
 

@@ -102,7 +102,8 @@ func (r *replicas) happens(t *testing.T, e *pb.Event) {
 // propose lets a match of a ticket go to a new backfill ticket.
 func (r *replicas) propose(t *testing.T, backfill, id string) {
 	t.Helper()
-	_, err := r.store.CreateBackfill(t.Context(), "demo", &pb.Backfill{Id: backfill, Connection: "203.0.113.8:1"})
+	game := &pb.Backfill{Id: backfill, Connection: "203.0.113.8:1"}
+	_, err := r.store.CreateBackfill(t.Context(), "demo", game)
 	must(t, err)
 	c, err := r.store.Config(t.Context(), "demo", "one")
 	must(t, err)
@@ -111,7 +112,7 @@ func (r *replicas) propose(t *testing.T, backfill, id string) {
 	claim := &state.Claim{
 		Match: &pb.Match{Id: "joins", Config: "one", Revision: c.GetRevision(), Place: state.PlaceGame + backfill,
 			Proposal: &pb.Proposal{Teams: []*pb.Team{{Tickets: []string{id}}}, Filling: &pb.Filling{
-				Backfill: backfill, Generation: 1, Contents: &pb.Backfill{},
+				Backfill: backfill, Generation: game.GetGeneration(), Contents: &pb.Backfill{},
 			}}},
 		Tickets: []string{id},
 	}

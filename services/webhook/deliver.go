@@ -29,6 +29,7 @@ const (
 	windowBytes  = 1 << 20
 	// eventBytes is about what an event takes besides its fields.
 	eventBytes = 512
+	whole      = 1<<31 - 1 // of a place
 	// downAfter is after how many failures, without an event that was taken, a webhook gets one request at a time.
 	downAfter = 3
 	// maxLetters and letterBytes bound the dead letters of a webhook: the oldest go.
@@ -41,7 +42,7 @@ const (
 // place is a place in the stream of events: behind so many events of a message.
 type place struct {
 	message uint64
-	events  int
+	events  int // or whole: all
 }
 
 // deliverer delivers events to one webhook.
@@ -140,7 +141,7 @@ func (d *deliverer) follow(ctx context.Context) {
 	for ctx.Err() == nil {
 		from := bus.EventStart{Since: d.since}
 		if d.read.message > 0 {
-			from = bus.EventStart{After: d.read.message, Again: true}
+			from = bus.EventStart{After: d.read.message, Again: d.read.events < whole}
 		}
 		_, err := d.Bus.ReadEvents(ctx, d.project, from, true, func(m bus.EventMessage) bool {
 			skip := 0
@@ -148,9 +149,8 @@ func (d *deliverer) follow(ctx context.Context) {
 				skip = min(d.read.events, len(m.GetEvents()))
 			}
 			if m.Lost && len(m.GetEvents()) > 0 {
-				first := m.GetEvents()[0]
-				gap := &pb.Event{Kind: pb.Event_KIND_GAP, Reason: "trimmed", Time: first.GetTime(),
-					Position: first.GetPosition()}
+				gap := &pb.Event{Kind: pb.Event_KIND_GAP, Reason: "trimmed", Time: m.GetEvents()[0].GetTime(),
+					Position: m.GetEvents()[0].GetPosition()}
 				before, behind := d.read, place{m.Sequence, 0}
 				if before.message > m.Sequence { // the stream was begun anew, and will have a message of that number
 					before = behind
@@ -165,6 +165,9 @@ func (d *deliverer) follow(ctx context.Context) {
 					return false
 				}
 			}
+			d.mu.Lock()
+			d.read = place{m.Sequence, whole} // it need not be kept
+			d.mu.Unlock()
 			return true
 		})
 		if err != nil && ctx.Err() == nil {

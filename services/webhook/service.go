@@ -252,12 +252,10 @@ func (s *Service) note(ctx context.Context, project string, hold time.Duration, 
 	if err == nil && !held {
 		err = errLost
 	}
-	for _, n := range notes {
-		if err != nil {
+	if err != nil {
+		for _, n := range notes {
 			of[n.Name].unsaved(n)
 		}
-	}
-	if err != nil {
 		return err
 	}
 	for _, d := range of {

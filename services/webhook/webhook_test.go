@@ -338,6 +338,29 @@ func TestAGapIsDelivered(t *testing.T) {
 	}
 }
 
+// The last event of a quiet project goes by its age, while others publish. None is missing before the next one.
+func TestNoGapIsDeliveredAfterASilence(t *testing.T) {
+	w := newWorld(t)
+	r := receive(t, takeAll, secret("a"))
+	_, stop := w.serve("first", w.store)
+	w.put(w.hook("backend", r.URL, "assigned"))
+	taken := func() int { return len(r.tickets()["m"]) }
+	w.happens(pb.Event_KIND_ASSIGNED, "m")
+	w.eventually("the first event is taken", func() bool { return taken() == 1 })
+	stop()
+	_, _, err := w.bus.PublishEvents(t.Context(), &pb.Events{Project: "other"}, bus.EventTail{})
+	must(t, err)
+	must(t, w.bus.PurgeProject(t.Context(), project))
+	w.serve("second", w.store)
+	w.happens(pb.Event_KIND_ASSIGNED, "m")
+	w.eventually("the second event is taken", func() bool { return taken() == 2 })
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.got) != 2 {
+		t.Errorf("%d events were taken, the first one %v", len(r.got), r.got[0].Data)
+	}
+}
+
 // A process that cannot do its work tries again for half the time of a lease, and then leaves it to others. In one
 // case it can renew the lease meanwhile.
 func TestAProcessThatFailsLeavesItsLease(t *testing.T) {

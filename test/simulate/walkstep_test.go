@@ -482,9 +482,9 @@ func (w *walk) deallocate() error {
 		switch {
 		case w.rate > 0 && w.IntN(3) == 0:
 		case d.Last && w.IntN(2) == 0:
-			err = cmp.Or(err, w.store.FinishDeallocation(w.ctx, walkProject, d.Match, true))
+			err = cmp.Or(err, w.store.FinishDeallocation(w.ctx, walkProject, d, true))
 		default:
-			err = cmp.Or(err, w.store.FinishDeallocation(w.ctx, walkProject, d.Match, false))
+			err = cmp.Or(err, w.store.FinishDeallocation(w.ctx, walkProject, d, false))
 		}
 	}
 	return err

@@ -159,7 +159,9 @@ type Events struct {
 	Project string                 `protobuf:"bytes,1,opt,name=project,proto3" json:"project,omitempty"`
 	Events  []*Event               `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
 	// bookmark is the place in the project's history after these events.
-	Bookmark      *Bookmark `protobuf:"bytes,3,opt,name=bookmark,proto3" json:"bookmark,omitempty"`
+	Bookmark *Bookmark `protobuf:"bytes,3,opt,name=bookmark,proto3" json:"bookmark,omitempty"`
+	// after is the number of the project's message before this one, which may not be kept any more; 0 if it is not known.
+	After         uint64 `protobuf:"varint,4,opt,name=after,proto3" json:"after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -213,6 +215,13 @@ func (x *Events) GetBookmark() *Bookmark {
 		return x.Bookmark
 	}
 	return nil
+}
+
+func (x *Events) GetAfter() uint64 {
+	if x != nil {
+		return x.After
+	}
+	return 0
 }
 
 // Event is a change that happened to all of its tickets, or to a match, at one time.
@@ -281,8 +290,8 @@ type Event struct {
 	// position in the project's history. It grows by one for each event and for each ticket of an event. Events with the
 	// same position happened at the same time. It begins again only after a gap.
 	Position uint64 `protobuf:"varint,9,opt,name=position,proto3" json:"position,omitempty"`
-	// epoch counts the directors that have led the project. The first event of a match has the epoch of the director that
-	// made the match.
+	// epoch grows with each director that leads the project. The first event of a match has the epoch of the director
+	// that made the match.
 	Epoch uint64 `protobuf:"varint,10,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	// backfill is the backfill ticket that was created with the match, or, if place names it, whose game the tickets go
 	// to.
@@ -937,7 +946,9 @@ type Bookmark struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Position uint64                 `protobuf:"varint,1,opt,name=position,proto3" json:"position,omitempty"`
 	// check identifies the entry at the position; 0 if there is none. If it differs, the history is another one.
-	Check         uint64 `protobuf:"varint,2,opt,name=check,proto3" json:"check,omitempty"`
+	Check uint64 `protobuf:"varint,2,opt,name=check,proto3" json:"check,omitempty"`
+	// message is the number of the last message up to that place; 0 if it is not known.
+	Message       uint64 `protobuf:"varint,3,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -986,15 +997,23 @@ func (x *Bookmark) GetCheck() uint64 {
 	return 0
 }
 
+func (x *Bookmark) GetMessage() uint64 {
+	if x != nil {
+		return x.Message
+	}
+	return 0
+}
+
 var File_matchmaker_v1_event_proto protoreflect.FileDescriptor
 
 const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\n" +
-	"\x19matchmaker/v1/event.proto\x12\rmatchmaker.v1\"\x85\x01\n" +
+	"\x19matchmaker/v1/event.proto\x12\rmatchmaker.v1\"\x9b\x01\n" +
 	"\x06Events\x12\x18\n" +
 	"\aproject\x18\x01 \x01(\tR\aproject\x12,\n" +
 	"\x06events\x18\x02 \x03(\v2\x14.matchmaker.v1.EventR\x06events\x123\n" +
-	"\bbookmark\x18\x03 \x01(\v2\x17.matchmaker.v1.BookmarkR\bbookmark\"\x94\t\n" +
+	"\bbookmark\x18\x03 \x01(\v2\x17.matchmaker.v1.BookmarkR\bbookmark\x12\x14\n" +
+	"\x05after\x18\x04 \x01(\x04R\x05after\"\x94\t\n" +
 	"\x05Event\x12-\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x19.matchmaker.v1.Event.KindR\x04kind\x12\x12\n" +
 	"\x04time\x18\x02 \x01(\x03R\x04time\x12\x18\n" +
@@ -1078,10 +1097,11 @@ const file_matchmaker_v1_event_proto_rawDesc = "" +
 	"\x04_gap\"9\n" +
 	"\tEventTeam\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
-	"\atickets\x18\x02 \x01(\x05R\atickets\"<\n" +
+	"\atickets\x18\x02 \x01(\x05R\atickets\"V\n" +
 	"\bBookmark\x12\x1a\n" +
 	"\bposition\x18\x01 \x01(\x04R\bposition\x12\x14\n" +
-	"\x05check\x18\x02 \x01(\x04R\x05checkB'Z%matchmaker.dev/proto/matchmaker/v1;pbb\x06proto3"
+	"\x05check\x18\x02 \x01(\x04R\x05check\x12\x18\n" +
+	"\amessage\x18\x03 \x01(\x04R\amessageB'Z%matchmaker.dev/proto/matchmaker/v1;pbb\x06proto3"
 
 var (
 	file_matchmaker_v1_event_proto_rawDescOnce sync.Once

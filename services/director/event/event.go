@@ -90,7 +90,7 @@ func (p *Publisher) publish(ctx context.Context, caughtUp func()) error {
 	if err != nil {
 		return err
 	}
-	noted, unnoted := time.Time{}, false
+	noted, unnoted, before := time.Time{}, at != nil, max(last.Sequence, at.GetMessage())
 	for wait := maxPause; ; {
 		until := p.Store.Now()
 		entries, err := p.Store.History(ctx, p.Project, at, batch)
@@ -99,13 +99,14 @@ func (p *Publisher) publish(ctx context.Context, caughtUp func()) error {
 		}
 		for _, e := range p.messages(entries) {
 			var removed uint64
+			e.After = before
 			if last, removed, err = p.Bus.PublishEvents(ctx, e, last); err != nil {
 				return err
 			}
 			if removed > 0 && p.Removed != nil {
 				p.Removed(ctx, removed)
 			}
-			at, unnoted = e.GetBookmark(), true
+			at, before, unnoted = e.GetBookmark(), last.Sequence, true
 		}
 		more := len(entries) >= batch
 		if p.Published != nil { // first: what is on the bus does not come again
@@ -117,6 +118,7 @@ func (p *Publisher) publish(ctx context.Context, caughtUp func()) error {
 		}
 		// What is published is trimmed in steps: the last message says where to go on.
 		if unnoted && (more || len(entries) == 0 || until.Sub(noted) >= notePause) {
+			at.Message = before
 			if err := p.Store.SetBookmark(ctx, p.Project, at); err != nil {
 				return err
 			}

@@ -55,15 +55,15 @@ func (b *Bus) ReadEvents(ctx context.Context, project string, from EventStart, f
 		FilterSubject: events + token(project),
 		DeliverPolicy: jetstream.DeliverAllPolicy,
 	}
-	lost := false // messages may be missing before the next
+	first, lost := from.After, false // what may be read first, and whether messages may be missing before the next
+	if !from.Again {
+		first++
+	}
 	switch {
 	case from.After > end: // the stream was begun anew
 		lost = true
 	case from.After > 0:
-		config.DeliverPolicy, config.OptStartSeq = jetstream.DeliverByStartSequencePolicy, from.After+1
-		if from.Again {
-			config.OptStartSeq = from.After
-		}
+		config.DeliverPolicy, config.OptStartSeq = jetstream.DeliverByStartSequencePolicy, first
 		// The oldest messages go first, so none behind one that is there is missing, and none behind the last of all.
 		if _, err := stream.GetMsg(ctx, from.After); errors.Is(err, jetstream.ErrMsgNotFound) {
 			lost = from.After < end
@@ -91,6 +91,8 @@ func (b *Bus) ReadEvents(ctx context.Context, project string, from EventStart, f
 			lost = true
 			return true
 		}
+		// None is missing if the project's message before this one lies before the first.
+		lost = lost && (from.After > end || e.GetAfter() == 0 || e.GetAfter() >= first)
 		m := EventMessage{Events: e, Sequence: about.Sequence.Stream, Lost: lost, Bytes: len(msg.Data())}
 		lost = false
 		return take(m)

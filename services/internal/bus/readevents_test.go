@@ -146,6 +146,35 @@ func TestReadEventsSaysWhatIsLost(t *testing.T) {
 	}
 }
 
+// A project's last message goes by its age, while others publish. Its next one says that nothing was between.
+func TestReadEventsOfAQuietProject(t *testing.T) {
+	b := connect(t, server(t))
+	var err error
+	var tail bus.EventTail
+	for position := range uint64(3) {
+		told(t, b, "other", 10, 11)
+		if err := errors.Join(err, b.PurgeProject(t.Context(), "demo")); err != nil {
+			t.Fatal(err)
+		}
+		tail, _, err = b.PublishEvents(t.Context(), &pb.Events{Project: "demo", After: tail.Sequence,
+			Events: []*pb.Event{{Position: position}}}, bus.EventTail{})
+	}
+	if err != nil || tail.Sequence != 9 {
+		t.Fatal(tail, err)
+	}
+	for from, lost := range map[bus.EventStart]bool{
+		{After: 3}: true, {After: 6}: false, {After: 7}: false, {After: 6, Again: true}: true, {After: 7, Again: true}: false,
+	} {
+		var r read
+		if _, err := b.ReadEvents(t.Context(), "demo", from, false, func(m bus.EventMessage) bool {
+			r.take(m)
+			return true
+		}); err != nil || len(r.lost) > 0 != lost {
+			t.Errorf("from %+v: %+v, %v", from, r, err)
+		}
+	}
+}
+
 // Behind the last message of all none is lost when it is removed: nothing happened for long.
 func TestReadEventsAfterALongSilence(t *testing.T) {
 	url := server(t)

@@ -130,11 +130,13 @@ type Backoff struct {
 }
 
 // Deallocation is a match that has ended and may have a server. When tickets use one, Used is its connection, and only
-// the match's other servers are to be given back. Last is true when it was tried for as long as it may be.
+// the match's other servers are to be given back. Last is true when it was tried for as long as it may be. It is the
+// caller's turn until Due, in Unix milliseconds, and longer if no other one comes.
 type Deallocation struct {
 	Match *pb.Match
 	Used  string
 	Last  bool
+	Due   int64
 }
 
 // ClaimDeallocations returns up to limit deallocations of each project. The caller gives the server back and calls
@@ -175,7 +177,7 @@ func (s *Store) claimDeallocation(ctx context.Context, one matchOf, b Backoff) (
 		"match_id", one.id,
 		"first_delay", b.First.Milliseconds(),
 		"max_delay", b.Max.Milliseconds(),
-		"patience", b.Patience.Milliseconds()), &body, &d.Used, &d.Last)
+		"patience", b.Patience.Milliseconds()), &body, &d.Used, &d.Last, &d.Due)
 	if err == nil && body != "" {
 		d.Match, err = parse[pb.Match]("match", body)
 	}
@@ -187,13 +189,15 @@ func (s *Store) claimDeallocation(ctx context.Context, one matchOf, b Backoff) (
 const confirmAfter = time.Minute
 
 // FinishDeallocation notes that the server of a match was given back, if it had one, or that the caller has given up.
-func (s *Store) FinishDeallocation(ctx context.Context, project string, m *pb.Match, givenUp bool) error {
-	event := matchEvent(m, pb.Event_KIND_RETURNED)
+// It does nothing when it is another one's turn.
+func (s *Store) FinishDeallocation(ctx context.Context, project string, d Deallocation, givenUp bool) error {
+	event := matchEvent(d.Match, pb.Event_KIND_RETURNED)
 	if givenUp {
 		event.Kind, event.Reason = pb.Event_KIND_UNRETURNED, "expired"
 	}
-	return s.eval(ctx, s.call("deallocation_finish", keysOf(project), ids{ofMatch: m.GetId()},
-		"match_id", m.GetId(),
+	return s.eval(ctx, s.call("deallocation_finish", keysOf(project), ids{ofMatch: d.Match.GetId()},
+		"match_id", d.Match.GetId(),
+		"claimed", d.Due,
 		"memory", matchMemory.Milliseconds(),
 		"pause", confirmAfter.Milliseconds(),
 		"given_up", flag(givenUp),

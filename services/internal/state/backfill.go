@@ -13,9 +13,9 @@ import (
 	"matchmaker.dev/services/internal/edge/problem"
 )
 
-// CreateBackfill stores a new backfill ticket, whose id is set, and sets its version and created. It returns the feed's
-// position after the change. Errors: Limited when the project's backfill tickets are too many, or too large together,
-// Invalid when the system has too many projects, Unavailable when Redis is short of memory.
+// CreateBackfill stores a new backfill ticket, whose id is set, and sets its version, generation and created. It
+// returns the feed's position after the change. Errors: Limited when the project's backfill tickets are too many, or
+// too large together, Invalid when the system has too many projects, Unavailable when Redis is short of memory.
 func (s *Store) CreateBackfill(
 	ctx context.Context, project string, b *pb.Backfill,
 ) (position uint64, err error) {
@@ -54,7 +54,7 @@ func (s *Store) CreateBackfill(
 		return 0, full("backfill", s.limits.Backfills,
 			"too many games of this project are being filled, try again when some have ended")
 	}
-	b.Version, b.Generation = 1, 1
+	b.Version, b.Generation = 1, b.GetCreated()
 	return position, nil
 }
 

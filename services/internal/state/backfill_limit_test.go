@@ -48,7 +48,7 @@ func TestBackfillTicketsAreBoundedInBytes(t *testing.T) {
 		opened := opening(revision, "m0", "t0")
 		opened.Match.Proposal.Filling.Contents = bulkyGame("", 20<<10)
 		seen := bulkyGame("b0", 20<<10)
-		seen.Generation = 1
+		seen.Generation = epoch0.UnixMilli()
 		grown := fill(revision, seen, bulkyGame("b0", 30<<10), "t1")
 		if mustClaim(t, s, terms, opened, grown); opened.Refusal != "full" || grown.Refusal != "full" {
 			t.Errorf("what functions make: %q, %q", opened.Refusal, grown.Refusal)

@@ -96,14 +96,13 @@ func TestLeaseOfADirectorADayAheadEnds(t *testing.T) {
 	open := replicas(t)
 	dead, next := open(day, state.Limits{}), open(0, state.Limits{})
 	hold := 100 * time.Millisecond
-	if epoch, err := dead.AcquireLease(t.Context(), project, "dead", hold); err != nil || epoch != 1 {
-		t.Fatal(epoch, err)
-	}
+	first, err := dead.AcquireLease(t.Context(), project, "dead", hold)
+	must(t, err)
 	must(t, second(dead.Heartbeat(t.Context(), "dead", 1, hold)))
 	wait(t, "the lease to end", func() bool {
 		epoch, err := next.AcquireLease(t.Context(), project, "next", hold)
 		must(t, err)
-		return epoch == 2
+		return epoch > first
 	})
 	wait(t, "the dead director to be forgotten", func() bool {
 		living, err := next.Heartbeat(t.Context(), "next", 1, time.Minute)
@@ -226,19 +225,16 @@ func TestOnlyTheHolderAssigns(t *testing.T) {
 				t.Errorf("%s assigns %s: %q, %v, want %q", holder, connection, status, err, want)
 			}
 		}
+		var claimed []state.Deallocation
 		due := func(seconds int, want ...state.Deallocation) {
 			t.Helper()
 			all, err := s.At(at(seconds)).ClaimDeallocations(t.Context(), []string{project}, 10, retries)
 			must(t, err)
-			got := all[project]
+			claimed = all[project]
 			same := func(a, b state.Deallocation) bool { return a.Match.GetId() == b.Match.GetId() && a.Used == b.Used }
-			if !slices.EqualFunc(got, want, same) {
-				t.Errorf("after %d s: %+v, want %+v", seconds, got, want)
+			if !slices.EqualFunc(claimed, want, same) {
+				t.Errorf("after %d s: %+v, want %+v", seconds, claimed, want)
 			}
-		}
-		finish := func(seconds int) {
-			t.Helper()
-			must(t, s.At(at(seconds)).FinishDeallocation(t.Context(), project, c.Match, false))
 		}
 		begin("one", 0)
 		begin("two", 11)
@@ -253,17 +249,17 @@ func TestOnlyTheHolderAssigns(t *testing.T) {
 		}
 		others := state.Deallocation{Match: c.Match, Used: "2.2.2.2:2"}
 		due(13, others)
-		finish(13)
+		finish(t, s, at(13), claimed...)
 		due(72)
 		due(73, others) // a call of the first may still have been on its way
-		finish(73)
+		finish(t, s, at(73), claimed...)
 		due(1000)
 		// It comes much later.
 		end("one", "2.2.2.2:2", 1000, state.MatchAssigned)
 		due(1000)
 		end("one", "1.1.1.1:1", 1000, state.MatchAssigned)
 		due(1000, others)
-		finish(1000)
+		finish(t, s, at(1000), claimed...)
 		due(5000)
 		must(t, second(s.At(at(5000)).Expire(t.Context(), project, time.Hour, time.Minute, 10)))
 		must(t, second(s.At(at(13).Add(2*day)).Expire(t.Context(), project, 100*day, time.Minute, 10)))
@@ -302,7 +298,7 @@ func TestRedisClockJumps(t *testing.T) {
 				next := s.At(late)
 				epoch, err := next.At(late.Add(min(jump, 0)+time.Minute)).AcquireLease(t.Context(), project, "director-2",
 					time.Second)
-				if err != nil || epoch != terms.Epoch+1 {
+				if err != nil || epoch <= terms.Epoch {
 					t.Fatalf("epoch %d, %v", epoch, err)
 				}
 				if _, err := s.Claim(t.Context(), project, terms, []*state.Claim{claim(revision, "x", "e")}); err == nil {
@@ -376,7 +372,7 @@ func TestProcessKnowsRedisClock(t *testing.T) {
 		t.Errorf("the process's time is off by %s", gap)
 	}
 	// Scripts do, too.
-	if epoch, err := s.AcquireLease(ctx, project, "a", time.Hour); err != nil || epoch != 1 {
+	if epoch, err := s.AcquireLease(ctx, project, "a", time.Hour); err != nil || epoch == 0 {
 		t.Error(epoch, err)
 	}
 	leases, err := s.Leases(ctx, []string{project})

@@ -253,6 +253,11 @@ func TestTargetsAreForgotten(t *testing.T) {
 		if h.claim(1, "one more") != 1 || known() != kept {
 			t.Errorf("%d fields of targets a second later", known())
 		}
+		// After a failover, what a Redis wrote whose clock was ahead makes room.
+		h.now = h.now.Add(-day)
+		if h.claim(1, "one more") != 0 || known() != 3 {
+			t.Errorf("%d fields of targets a day before", known())
+		}
 	})
 }
 
@@ -303,6 +308,24 @@ func TestInventedRegionsTakeNothingFromOthers(t *testing.T) {
 		}
 		h.end(served)
 		if h.claimIn(firstWindow, "f", in("asia")) != 0 {
+			t.Error("a region that hosting serves waits with those that it does not")
+		}
+	})
+}
+
+// Regions that a Redis noted as served whose clock was ahead, before a failover, make room for those that are.
+func TestServedRegionsFromTheFutureMakeRoom(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		h := newHosting(t, open(state.Options{}))
+		for i := range 512 {
+			must(t, h.s.Do(t.Context(), "ZADD", "mm:{"+project+"}:served", epoch0.Add(day).UnixMilli(), fmt.Sprint("old-", i)))
+		}
+		eu := func(int) string { return "eu" }
+		if h.claimIn(1, "f", eu) != 0 {
+			t.Fatal("a new region gets no server")
+		}
+		h.end(served)
+		if h.claimIn(firstWindow, "f", eu) != 0 {
 			t.Error("a region that hosting serves waits with those that it does not")
 		}
 	})

@@ -143,7 +143,7 @@ func (s *Store) Players(ctx context.Context, project string) (n int64, err error
 	return n, nil
 }
 
-// Generation is a backfill ticket's generation: how often functions were shown another version.
+// Generation is a backfill ticket's generation.
 func (s *Store) Generation(ctx context.Context, project, id string) (int64, error) {
 	return s.redis.HGet(ctx, keysOf(project).backfill(id), "g").Int64()
 }

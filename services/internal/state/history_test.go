@@ -42,7 +42,7 @@ func line(e *pb.Event) string {
 		}
 	}
 	if e.GetEpoch() > 0 {
-		words = append(words, fmt.Sprintf("(director %d)", e.GetEpoch()))
+		words = append(words, fmt.Sprintf("(director %d)", e.GetEpoch()-uint64(epoch0.UnixMilli())+1))
 	}
 	return strings.Join(words, " ")
 }

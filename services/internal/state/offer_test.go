@@ -268,7 +268,7 @@ func TestAcceptanceDuringTheAllocation(t *testing.T) {
 			opens := claimWithBackfill(revision, "opens", "g", "a", "b")
 			mustClaim(t, s, terms, opens)
 			seen := game("g", 2)
-			seen.Generation = 1
+			seen.Generation = epoch0.UnixMilli()
 			asks := invite(revision, seen, game("g", 1), "c")
 			if mustClaim(t, s, terms, asks); opens.Refusal+asks.Refusal != "" {
 				t.Fatal(opens.Refusal, asks.Refusal)
@@ -307,7 +307,6 @@ func TestAcceptanceForAGameIsBounded(t *testing.T) {
 		g := game("g", 3)
 		g.Roster = rosterOf("owner-of-a")
 		createGame(t, s, g)
-		seen := &pb.Backfill{Id: "g", Generation: 1}
 		terms.Matches = 1
 		mustClaim(t, s, terms, offer(revision, "other", "c"))
 		for ticket, want := range map[string]string{"a": "players", "b": "full"} {
@@ -315,23 +314,23 @@ func TestAcceptanceForAGameIsBounded(t *testing.T) {
 			if ticket == "a" {
 				terms.Matches = 0
 			}
-			c := invite(revision, seen, game("g", 2), ticket)
+			c := invite(revision, g, game("g", 2), ticket)
 			if mustClaim(t, s, terms, c); c.Refusal != want {
 				t.Errorf("%s: %q, want %q", ticket, c.Refusal, want)
 			}
 		}
 		terms.Matches = 2
-		stale := invite(revision+1, seen, nil, "b")
+		stale := invite(revision+1, g, nil, "b")
 		if mustClaim(t, s, terms, stale); stale.Refusal != "config" {
 			t.Error(stale.Refusal)
 		}
-		busy := invite(revision, seen, nil, "c")
+		busy := invite(revision, g, nil, "c")
 		if mustClaim(t, s, terms, busy); busy.Refusal != "c" {
 			t.Error(busy.Refusal)
 		}
 		isWaiting(t, s, "a", "b")
 		terms.Epoch++
-		if _, err := s.Claim(t.Context(), project, terms, []*state.Claim{invite(revision, seen, nil, "b")}); err == nil {
+		if _, err := s.Claim(t.Context(), project, terms, []*state.Claim{invite(revision, g, nil, "b")}); err == nil {
 			t.Error("a director without the lease asks players")
 		}
 	})

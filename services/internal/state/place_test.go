@@ -38,7 +38,7 @@ func TestMatchesOfAllPlaces(t *testing.T) {
 				b := game("g", 3)
 				b.Connection = "x:1"
 				createGame(t, s, b)
-				return fill(revision, &pb.Backfill{Id: "g", Generation: 1}, nil, "a", "b")
+				return fill(revision, b, nil, "a", "b")
 			},
 			end: func(t *testing.T, s *state.Store, _ *pb.Match) {
 				approval{approve(t, s, "g", 5)}.assigns(t, s, "x:1", "a", "b")
@@ -140,9 +140,11 @@ func TestPutThatDiesHalfWayRejects(t *testing.T) {
 	revision, terms := setUp(t, s)
 	terms.Approval = time.Minute
 	create(t, s, "a")
-	createGame(t, s, game("g", 3))
+	g := game("g", 3)
+	createGame(t, s, g)
 	must(t, second(s.At(at(0)).ReplaceBackfill(t.Context(), project, game("g", 3)))) // Redis learns the script
-	c := fill(revision, &pb.Backfill{Id: "g", Generation: 2}, nil, "a")
+	g.Generation++
+	c := fill(revision, g, nil, "a")
 	if mustClaim(t, s, terms, c); c.Refusal != "" {
 		t.Fatal(c.Refusal)
 	}

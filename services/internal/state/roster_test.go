@@ -284,7 +284,7 @@ func TestPlayersWhoJoinHaveTeamsAndRoles(t *testing.T) {
 		for _, one := range []*pb.Ticket{pair, alone, group("odd", 2, "eve"), group("long", 3, "fay")} {
 			must(t, s.At(at(1)).Creator(nil).Create(t.Context(), project, one))
 		}
-		c := fill(revision, &pb.Backfill{Id: "g", Generation: 1}, game("g", 1), "pair", "alone", "odd", "long")
+		c := fill(revision, g, game("g", 1), "pair", "alone", "odd", "long")
 		seat(c, "red", map[string]string{
 			"pair": `{"a": 1, "roles": ["tank", "healer"]}`, "alone": `{"roles": ["damage"]}`, "odd": `{"roles": {"x": 1}}`,
 			"long": `{"roles": ["` + strings.Repeat("r", 257) + `"]}`,

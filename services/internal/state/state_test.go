@@ -450,7 +450,7 @@ func TestClaimNeedsTheLease(t *testing.T) {
 			t.Fatalf("a lease was taken before it expired: epoch %d, %v", epoch, err)
 		}
 		epoch, err := s.At(epoch0.Add(time.Second)).AcquireLease(t.Context(), project, "director-2", time.Second)
-		if err != nil || epoch != terms.Epoch+1 {
+		if err != nil || epoch <= terms.Epoch {
 			t.Fatalf("epoch %d after %d, %v", epoch, terms.Epoch, err)
 		}
 		if _, err := s.Claim(t.Context(), project, terms, []*state.Claim{claim(revision, "m", "a", "b")}); !errors.Is(err,
@@ -480,7 +480,7 @@ func TestReleasedLeaseIsFree(t *testing.T) {
 		if err := s.ReleaseLease(t.Context(), project, "director-1"); err != nil {
 			t.Fatal(err)
 		}
-		if epoch, _ := s.AcquireLease(t.Context(), project, "director-2", time.Second); epoch != terms.Epoch+1 {
+		if epoch, _ := s.AcquireLease(t.Context(), project, "director-2", time.Second); epoch <= terms.Epoch {
 			t.Fatalf("epoch %d", epoch)
 		}
 	})

@@ -141,7 +141,7 @@ func goOn(t *testing.T, s *state.Store) {
 		t.Errorf("the lease of another director was taken: epoch %d, %v", epoch, err)
 	}
 	epoch, err := s.At(at(1)).AcquireLease(ctx, project, "director-2", time.Second)
-	if err != nil || epoch != 2 {
+	if err != nil || epoch <= 1 {
 		t.Errorf("epoch %d, %v", epoch, err)
 	}
 	terms := state.ClaimOptions{Epoch: epoch, Claim: 10 * time.Second, Readable: time.Minute}

@@ -417,7 +417,7 @@ type PlayerExport struct {
 	RatingChanges []RatingStep       `json:"ratingChanges"`
 	Leaderboards  []LeaderboardPlace `json:"leaderboards"`
 	Standing      Standing           `json:"standing"`
-	// False when there are more tickets than an export has, which is 1,000 or 8 MiB.
+	// False when there is more than an export has, which is 1,000 of each kind, and 8 MiB of tickets.
 	Complete bool `json:"complete"`
 }
 

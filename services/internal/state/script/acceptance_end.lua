@@ -43,7 +43,7 @@ if state == ACCEPTED and not has_changed then
   if is_joining then
     redis.call('ZREM', claims, match_id)
     join(game, match_id, approval_time, now)
-    describe(game, changes)
+    describe(game, changes, now)
     position = append_feed(changes)
   else
     redis.call('ZADD', claims, now + claim_time, match_id)
@@ -122,7 +122,7 @@ if is_joining and redis.call('HDEL', joining, match_id) == 1 then
   if is_silent(game, now) then
     redis.call('HSET', backfill, HIDDEN, LAPSED)
   end
-  describe(game, changes)
+  describe(game, changes, now)
 elseif game and not is_joining and redis.call('EXISTS', backfill) == 1 then
   others = forget(game, changes)
 end

@@ -48,7 +48,7 @@ end
 if hidden == LAPSED then
   local changes = {}
   redis.call('HDEL', backfill, HIDDEN)
-  describe(game, changes)
+  describe(game, changes, now)
   position = append_feed(changes)
 end
 local version, generation, created, body, queue, roster =

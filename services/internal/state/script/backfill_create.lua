@@ -26,5 +26,5 @@ if roster ~= '' then
   redis.call('HSET', backfill, ROSTER, roster, PLAYERS, roster_names)
 end
 local changes = {}
-describe({id = backfill_id, key = backfill, open = joining}, changes)
+describe({id = backfill_id, key = backfill, open = joining}, changes, now)
 return {'ok', append_feed(changes), now}

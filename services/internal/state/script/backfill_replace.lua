@@ -38,9 +38,9 @@ end
 if roster ~= '' then
   redis.call('HSET', backfill, ROSTER, roster, PLAYERS, roster_names)
 end
-redis.call('ZADD', backfills, millis(), backfill_id)
-local version, changes = redis.call('HINCRBY', backfill, VERSION, 1), {}
-describe(game, changes)
+local now, version, changes = millis(), redis.call('HINCRBY', backfill, VERSION, 1), {}
+redis.call('ZADD', backfills, now, backfill_id)
+describe(game, changes, now)
 local created, named, allocated, queue, its_roster =
   unpack(redis.call('HMGET', backfill, CREATED, CONNECTION, ALLOCATED, QUEUE, ROSTER))
 return {'ok', append_feed(changes), version, tonumber(created), named or allocated or '',

@@ -1,12 +1,13 @@
 -- Notes that the server of a match was deallocated, if it had one, or that it is not tried again. When another holder
--- may still have been asking for a server, a deallocation is repeated later.
+-- may still have been asking for a server, a deallocation is repeated later. A caller that took longer than its turn
+-- ends nothing: the match may have another server by now, and the next one repeats it.
 -- Full: runs
 -- Uses: time, change
 -- KEYS: deallocations, ended, match
--- ARGV: match_id, memory (for how long to keep what is left of the match), pause (until a repetition) (both in
---       milliseconds), given_up ('1' = it failed and is not tried any more), event
--- Result: 1, or 0 when no deallocation of the match is under way
-if not redis.call('ZSCORE', deallocations, match_id) then
+-- ARGV: match_id, claimed (when it was due again), memory (for how long to keep what is left of the match), pause
+--       (until a repetition) (both in milliseconds), given_up ('1' = it failed and is not tried any more), event
+-- Result: 1, or 0 when it is not the caller's turn any more
+if tonumber(redis.call('ZSCORE', deallocations, match_id) or 0) ~= tonumber(claimed) then
   return 0
 end
 local now, used = millis(), redis.call('HEXISTS', match, USED) == 1

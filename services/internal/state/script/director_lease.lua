@@ -18,7 +18,7 @@ if not mine then
   if seizes ~= '1' and not has_ended(tonumber(expires or 0), now, tonumber(duration)) then
     return 0
   end
-  epoch = epoch + 1
+  epoch = math.max(now, epoch + 1) -- as settings_put.lua says of a revision
 end
 -- mistake epoch: duration = 1
 redis.call('HSET', lease, 'owner', owner, 'epoch', epoch, 'expires', now + duration)

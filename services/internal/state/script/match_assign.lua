@@ -102,7 +102,7 @@ append_history(events, count)
 call_all('ZADD', ended, keep) -- until when matches are kept
 keep_results(all, count, now, readable)
 for _, game in pairs(games) do
-  describe(game, changes)
+  describe(game, changes, now)
 end
 result[1] = append_feed(changes)
 return result

@@ -123,7 +123,7 @@ for _, match in ipairs(matches) do
     end
     note_outcome(match, now + readable)
     if game then
-      describe(game, changes)
+      describe(game, changes, now)
     end
     events[#events + 1], events[#events + 2] = match.event, match.tickets
     taken[#taken + 1] = match.tickets

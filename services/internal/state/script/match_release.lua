@@ -59,7 +59,7 @@ end
 call_all('ZADD', waiting, scores)
 if game then
   if game.is_running then
-    others = lapse(game, match_id, changes)
+    others = lapse(game, match_id, changes, now)
   elseif redis.call('EXISTS', backfill) == 1 then
     others = forget(game, changes)
   end

@@ -59,32 +59,30 @@ local function is_accessible(game, by)
   return owner and (by == '' or by == owner)
 end
 
--- describe counts the generation up, and adds to changes what functions see of the backfill ticket from now on:
+-- describe sets the next generation, and adds to changes what functions see of the backfill ticket from now on:
 --   '*<backfill>', 'version generation created length connection body'    length is the connection's
 --   '%<backfill>', ''                                                     the same; it is to be fetched, if it is shown
 --   '/<backfill>', ''                                                     it is not shown any more
 -- It is hidden when a match that went to it lapsed, when one goes to it and its server is silent, when a function sent
 -- one without a change of the body, while players are asked whether they go to it, and when its players could not be
--- sent anywhere.
-local function describe(game, changes)
-  local generation = redis.call('HINCRBY', game.key, GENERATION, 1)
-  local version, created, connection, allocated, allocating, proposed_body, body, hidden, queue, roster =
-    unpack(redis.call('HMGET', game.key, VERSION, CREATED, CONNECTION, ALLOCATED, ALLOCATING_FOR, PROPOSED_BODY, BODY,
-      HIDDEN, QUEUE, ROSTER))
+-- sent anywhere. The generation is the time, as settings_put.lua says of a revision: a proposal names what it saw.
+local function describe(game, changes, now)
+  local version, generation, created, connection, allocated, allocating, proposed_body, body, hidden, queue, roster =
+    unpack(redis.call('HMGET', game.key, VERSION, GENERATION, CREATED, CONNECTION, ALLOCATED, ALLOCATING_FOR,
+      PROPOSED_BODY, BODY, HIDDEN, QUEUE, ROSTER))
+  generation = string.format('%.0f', math.max(now, tonumber(generation or 0) + 1))
+  redis.call('HSET', game.key, GENERATION, generation)
   keep_size(game.id, size_of(body, proposed_body, connection, allocated, players_size(game)))
   connection = connection or allocated or ''
-  local n = #changes
+  body = (proposed_body or body or '') .. (queue or '') .. (roster or '')
   if hidden or (connection == '' and not allocating) then
-    changes[n + 1], changes[n + 2] = '/' .. game.id, ''
-    return
+    add(changes, '/' .. game.id, '')
+  elseif #connection + #body > NAMED then
+    add(changes, '%' .. game.id, '')
+  else
+    add(changes, '*' .. game.id,
+      table.concat({version, generation, created, #connection, connection}, ' ') .. ' ' .. body)
   end
-  body = (proposed_body or body) .. (queue or '') .. (roster or '')
-  if #connection + #body > NAMED then
-    changes[n + 1], changes[n + 2] = '%' .. game.id, ''
-    return
-  end
-  changes[n + 1] = '*' .. game.id
-  changes[n + 2] = table.concat({version, generation, created, #connection, connection}, ' ') .. ' ' .. body
 end
 
 -- note_approval notes that its server approves, and how long it usually takes to do so again. A pause counts as no more

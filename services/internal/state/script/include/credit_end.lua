@@ -15,6 +15,7 @@ local function note_served(names, now)
   end
   if last == 0 and redis.call('ZCARD', served) >= KNOWN then
     redis.call('ZREMRANGEBYSCORE', served, '-inf', now - MEMORY)
+    redis.call('ZREMRANGEBYSCORE', served, now + LOST, '+inf') -- noted by another clock, before a failover
     if redis.call('ZCARD', served) >= KNOWN then
       return
     end

@@ -36,7 +36,7 @@ local function refuse_join(game, from, to, now, changes)
   end
   if is_silent(game, now) then
     redis.call('HSET', game.key, HIDDEN, LAPSED)
-    describe(game, changes)
+    describe(game, changes, now)
     return 'backfill'
   end
   local refusal
@@ -71,13 +71,13 @@ end
 
 -- lapse notes that a match does not go to a game any more. Functions are not shown the game until its server calls. It
 -- returns the other matches that went there: what functions made of the body for all of them is lost.
-local function lapse(game, id, changes)
+local function lapse(game, id, changes, now)
   if redis.call('HDEL', game.open, id) == 0 then
     return {}
   end
   local others = close(game)
   redis.call('HSET', game.key, HIDDEN, LAPSED)
-  describe(game, changes)
+  describe(game, changes, now)
   return others
 end
 
@@ -134,6 +134,6 @@ local function serve_game(game, connection, now, changes)
   for _, id in ipairs(ids) do
     redis.call('ZADD', joins, 'XX', SERVED, id)
   end
-  describe(game, changes)
+  describe(game, changes, now)
   return ids
 end
