@@ -172,7 +172,7 @@ func (w *world) sent(method, token, path, body string, into any) {
 }
 
 // The server knows the name that the function gave, and the lineup has a shorter one.
-func TestTeamNamesThatTheLineupShortens(t *testing.T) {
+func TestTeamNamesThatTheMatchShortens(t *testing.T) {
 	w := start(t)
 	w.names = []string{strings.Repeat("r", 80), "b\u00a0b"}
 	short := []string{strings.Repeat("r", 64), "b b"}
