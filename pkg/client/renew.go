@@ -63,13 +63,19 @@ func RenewedToken(token string, renew func(ctx context.Context, token string) (s
 }
 
 // TokenCallback is a source for games whose players log in elsewhere: it asks for the first token, and for the next
-// ones as [RenewedToken] does.
+// ones as [RenewedToken] does. A request with the context that it passes is sent with the last token.
 func TokenCallback(ask func(ctx context.Context, why TokenReason) (string, error)) TokenSource {
 	r := &renewal{renew: func(ctx context.Context, _ string, why TokenReason) (string, error) { return ask(ctx, why) }}
 	return r.get
 }
 
+// renewing is the key of the last token in the contexts of requests for the next one.
+type renewing struct{ *renewal }
+
 func (r *renewal) get(ctx context.Context) (string, error) {
+	if last, is := ctx.Value(renewing{r}).(string); is {
+		return last, nil
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()
@@ -87,7 +93,7 @@ func (r *renewal) get(ctx context.Context) (string, error) {
 	default:
 		why = TokenExpiring
 	}
-	next, err := r.renew(ctx, r.token, why)
+	next, err := r.renew(context.WithValue(ctx, renewing{r}, r.token), r.token, why)
 	switch {
 	case err == nil:
 		r.set(next, now, true)

@@ -1,10 +1,12 @@
 package client_test
 
 import (
+	"context"
 	"encoding/base64"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -56,5 +58,40 @@ func TestRenewServerToken(t *testing.T) {
 	}
 	if got, err := c.RenewServerToken(t.Context()); client.Status(err) != http.StatusForbidden {
 		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// The client that asks for the next token is the one that needs it.
+func TestSourceRenewsWithItsOwnClient(t *testing.T) {
+	now := time.Now()
+	old, next := bearer("old", now.Add(-50*time.Minute), now.Add(10*time.Minute)), bearer("next", now, now.Add(time.Hour))
+	var sent []string
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sent = append(sent, r.Header.Get("Authorization"))
+		w.Header().Set("Content-Type", "application/json")
+		if r.Method == http.MethodPost {
+			fmt.Fprintf(w, `{"token":%q,"expires":%d}`, next, now.Add(time.Hour).UnixMilli())
+			return
+		}
+		fmt.Fprint(w, `{"id":"x"}`)
+	}))
+	defer service.Close()
+	var own *client.Client
+	source := client.RenewedToken(old, func(ctx context.Context, _ string) (string, error) {
+		got, err := own.RenewServerToken(ctx)
+		if err != nil {
+			return "", err
+		}
+		return got.Token, nil
+	})
+	own, err := client.New(client.Options{URL: service.URL, Project: "demo", Token: source})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := getOne(t.Context(), own); err != nil {
+		t.Error(err)
+	}
+	if want := []string{"Bearer " + old, "Bearer " + next}; !slices.Equal(sent, want) {
+		t.Errorf("sent %q, want %q", sent, want)
 	}
 }

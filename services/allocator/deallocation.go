@@ -77,7 +77,7 @@ func (s *service) deallocateServer(ctx context.Context, project string, d state.
 		s.metrics.returned.Add(ctx, 1, metric.WithAttributes(s.nameOf(project, ref.Hosting)))
 	}
 	if err == nil {
-		err = s.Store.FinishDeallocation(ctx, project, d, false)
+		_, err = s.Store.FinishDeallocation(ctx, project, d, false)
 	}
 	switch {
 	case err == nil || ctx.Err() != nil:
@@ -85,8 +85,11 @@ func (s *service) deallocateServer(ctx context.Context, project string, d state.
 		s.Log.WarnContext(logged, "a server could not be deallocated, and is tried again later",
 			"project", project, "match", m.GetId(), "fleet", ref.Hosting.Fleet, "error", err)
 	default:
-		if failed := s.Store.FinishDeallocation(ctx, project, d, true); failed != nil { // then it stays due
+		ended, failed := s.Store.FinishDeallocation(ctx, project, d, true)
+		if failed != nil {
 			s.Log.WarnContext(ctx, "giving up a deallocation", "project", project, "match", m.GetId(), "error", failed)
+		}
+		if !ended { // it stays due, or another allocator goes on
 			return
 		}
 		s.metrics.unreturned.Add(ctx, 1, metric.WithAttributes(s.nameOf(project, ref.Hosting)))

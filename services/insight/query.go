@@ -215,7 +215,11 @@ func (q *query) each(
 		if i < known || !q.selects(e) {
 			continue
 		}
-		more, err := take(cursor{message: m.Sequence, partial: true, events: i + 1}, e)
+		at := cursor{message: m.Sequence, partial: true, events: i + 1}
+		if i+1 == len(m.GetEvents()) {
+			at = cursor{message: m.Sequence} // the message need not be kept
+		}
+		more, err := take(at, e)
 		if err != nil || !more {
 			return err
 		}

@@ -374,6 +374,9 @@ func TestStreamGoesOnWhereTheClientWas(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
+	if strings.Contains(f.last, ".") { // or it would have to be kept
+		t.Errorf("behind all of a message: %q", f.last)
+	}
 	w.publish(t, "demo", of(created, "", "", "c"))
 	if got := f.next(); got != "created c" {
 		t.Errorf("got %q", got)

@@ -20,8 +20,11 @@ import (
 // lookTime is how long an export or an erase may take, with a part of the time that a request has.
 const lookTime = 50 * time.Second
 
-// What an export has at most, of each kind, and in bytes of what is stored of tickets.
-const exportedEach, exportedBytes = 1000, 8 << 20
+// What an export has at most: of each kind, and in bytes of what is stored of tickets.
+const (
+	exportedEach  = 1000
+	exportedBytes = 8 << 20
+)
 
 // maxSearches is how many requests may wait for their turn to look for a player.
 const maxSearches = 64
@@ -32,12 +35,13 @@ const changedTickets = 8
 // look answers what do returns, if the caller may look for a player. The answer is written when others may look again.
 func (s *service) look(c echo.Context, do func(ctx context.Context, project, player string) (any, error)) error {
 	caller, project, player := auth.From(c), c.Param("project"), c.Param("player")
-	err := auth.MustAct(caller)
-	if err == nil && caller.Kind == auth.Developer {
-		err = auth.MustOwnProject(caller)
-	}
-	if err != nil {
+	if err := auth.MustAct(caller); err != nil {
 		return err
+	}
+	if caller.Kind == auth.Developer {
+		if err := auth.MustOwnProject(caller); err != nil {
+			return err
+		}
 	}
 	if !auth.IsPlayer(player) {
 		return problem.New(problem.Invalid, "player: up to 256 bytes of printable UTF-8 are expected")
@@ -245,9 +249,11 @@ func (s *service) eraseOf(ctx context.Context, project, player string) (*respons
 		return nil, err
 	}
 	penalties := new(response.PlayerExport)
-	err = s.addPenalties(ctx, project, player, penalties)
+	if err := s.addPenalties(ctx, project, player, penalties); err != nil {
+		return nil, err
+	}
 	remainPenalties(done, penalties)
-	return done, err
+	return done, nil
 }
 
 // errTooFast says that something changes each time that it is to be erased.

@@ -34,7 +34,7 @@ type function struct {
 	// least and most are how many instances it has.
 	least, most int
 	// auxiliaryKey is its role beside another upload, and empty otherwise. used is when it had a run in that role, guarded
-	// by the lock of the function that it is beside of.
+	// by the lock of the function that it stands beside.
 	auxiliaryKey
 	used      time.Time
 	home      *function // that a canary is beside of; nil otherwise

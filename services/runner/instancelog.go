@@ -54,9 +54,12 @@ func (l *instanceLog) line(text string) {
 	}
 }
 
+// byRunner is before each line that the runner adds.
+const byRunner = "[runner] "
+
 // functionError adds the reason that a function gave for failing a run. It may do so in every run.
 func (l *instanceLog) functionError(err error) {
-	if text := err.Error(); l.allow(strings.ReplaceAll(text, "\n", "\n[runner] ")) {
+	if text := err.Error(); l.allow(byRunner + strings.ReplaceAll(text, "\n", "\n"+byRunner)) {
 		l.event("%s", text)
 	}
 }
@@ -140,7 +143,7 @@ func (l *instanceLog) flushSoon() {
 // event adds lines of the runner's own, marked as such.
 func (l *instanceLog) event(format string, args ...any) {
 	for text := range strings.Lines(fmt.Sprintf(format, args...)) {
-		l.add("[runner] " + strings.TrimSuffix(text, "\n"))
+		l.add(byRunner + strings.TrimSuffix(text, "\n"))
 	}
 }
 

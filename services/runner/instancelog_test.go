@@ -128,8 +128,8 @@ func TestLinesOverTheBudgetAreDropped(t *testing.T) {
 // Dropped lines are reported even if the function prints no more. Its errors count against the budget too.
 func TestDroppedLinesAreReportedInTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, sent := newTestLog(9)
-		l.line("too much of it")
+		l, sent := newTestLog(16)
+		l.line("far too much of it")
 		l.functionError(errors.New("far too many tickets"))
 		l.functionError(errors.New("no map"))
 		<-l.due
@@ -161,6 +161,14 @@ func TestErrorsOfManyLinesAreCharged(t *testing.T) {
 	l.flush()
 	if got := strings.Join(*sent, ""); !strings.HasSuffix(got, "\n[runner] a\n[runner] b\n") {
 		t.Errorf("sent %q", got)
+	}
+	l, sent = newTestLog(100)
+	for range 100 {
+		l.functionError(errors.New("a"))
+	}
+	l.flush()
+	if got := strings.Count(strings.Join(*sent, ""), "[runner] a\n"); got > 10 {
+		t.Errorf("%d short errors were sent", got)
 	}
 }
 

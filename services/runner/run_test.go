@@ -113,7 +113,7 @@ func TestFunctionsSeeBackfillTickets(t *testing.T) {
 	a := fill(true)
 	want := []*pb.Proposal{{
 		Score: 1, Oldest: 1_700_000_000_001, Teams: []*pb.Team{{Tickets: []string{"ticket-1"}}},
-		Filling: &pb.Filling{Backfill: "b", Generation: 1, Contents: &pb.Backfill{
+		Filling: &pb.Filling{Backfill: "b", Generation: b.GetCreated(), Contents: &pb.Backfill{
 			AttributeNames: []string{"skill"}, AttributeValues: []float64{2}, Properties: map[string][]byte{"unread": {0xff}},
 		}},
 	}}

@@ -29,7 +29,8 @@ const (
 	windowBytes  = 1 << 20
 	// eventBytes is about what an event takes besides its fields.
 	eventBytes = 512
-	whole      = 1<<31 - 1 // of a place
+	// whole is the number of events of a place behind all of its message.
+	whole = 1<<31 - 1
 	// downAfter is after how many failures, without an event that was taken, a webhook gets one request at a time.
 	downAfter = 3
 	// maxLetters and letterBytes bound the dead letters of a webhook: the oldest go.
@@ -145,7 +146,7 @@ func (d *deliverer) follow(ctx context.Context) {
 		}
 		_, err := d.Bus.ReadEvents(ctx, d.project, from, true, func(m bus.EventMessage) bool {
 			skip := 0
-			if m.Sequence == d.read.message {
+			if m.Sequence == d.read.message && !m.Lost {
 				skip = min(d.read.events, len(m.GetEvents()))
 			}
 			if m.Lost && len(m.GetEvents()) > 0 {
@@ -166,7 +167,7 @@ func (d *deliverer) follow(ctx context.Context) {
 				}
 			}
 			d.mu.Lock()
-			d.read = place{m.Sequence, whole} // it need not be kept
+			d.read = place{m.Sequence, whole} // the message need not be kept any more
 			d.mu.Unlock()
 			return true
 		})

@@ -62,7 +62,7 @@ func TestDocumentsNameLimitsOfTheCode(t *testing.T) {
 		{"internal/edge/fields/queue.go", "MaxQueues = 16", "docs/api.md", "up to 16 `queues`"},
 		{"internal/match/capture/capture.go", "MaxSent = 8 << 20", "docs/api.md", "a file of up to 8 MiB"},
 		{"party/party.go", "maxKicked = 100", "docs/parties.md", "Removed players (100 at most)"},
-		{"party/player.go", "exportedEach, exportedBytes = 1000, 8 << 20", "docs/privacy.md",
+		{"party/player.go", "exportedEach = 1000 exportedBytes = 8 << 20", "docs/privacy.md",
 			"1,000 of a kind, of tickets 8 MiB"},
 		{"internal/match/definition/project.go", "shortestSilence = 20 longestSilence = 5 * 60", "docs/settings.md",
 			"(20 to 300)"},

@@ -479,13 +479,11 @@ func (w *walk) deallocate() error {
 	due, err := w.store.ClaimDeallocations(w.ctx, []string{walkProject}, 64, state.Backoff{First: time.Second,
 		Max: 10 * time.Second, Patience: time.Minute})
 	for _, d := range due[walkProject] {
-		switch {
-		case w.rate > 0 && w.IntN(3) == 0:
-		case d.Last && w.IntN(2) == 0:
-			err = cmp.Or(err, w.store.FinishDeallocation(w.ctx, walkProject, d, true))
-		default:
-			err = cmp.Or(err, w.store.FinishDeallocation(w.ctx, walkProject, d, false))
+		if w.rate > 0 && w.IntN(3) == 0 {
+			continue
 		}
+		_, failed := w.store.FinishDeallocation(w.ctx, walkProject, d, d.Last && w.IntN(2) == 0)
+		err = cmp.Or(err, failed)
 	}
 	return err
 }

@@ -2902,7 +2902,7 @@ type Backfill struct {
 	AttributeNames  []string          `protobuf:"bytes,5,rep,name=attribute_names,json=attributeNames,proto3" json:"attribute_names,omitempty"`
 	AttributeValues []float64         `protobuf:"fixed64,6,rep,packed,name=attribute_values,json=attributeValues,proto3" json:"attribute_values,omitempty"`
 	Properties      map[string][]byte `protobuf:"bytes,7,rep,name=properties,proto3" json:"properties,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// generation grows with all changes, by the server, by functions, and by the matches that go to it.
+	// generation grows with each change, by the server, by functions, and by the matches that go to it.
 	Generation int64 `protobuf:"varint,8,opt,name=generation,proto3" json:"generation,omitempty"`
 	// match that it belongs to: the match with which it was created, or the match of the server's token that created it;
 	// empty if there is none.

@@ -9,7 +9,7 @@ int main(int, char** arguments) {
   Matchmaker* own = nullptr;
   auto options = sampleOptions(*transport);
   options.token = [&](Why why, const std::function<void(Token)>& reply) {
-    if (why == Why::First) return reply({variable("MM_TOKEN"), ""});  // its allocation's
+    if (why == Why::First) return reply({variable("MM_TOKEN"), ""});  // its allocation's: no other is renewed
     own->send<api::ServerToken>(api::renewServerToken(),
                                 [reply](const auto& r) { reply({r.value.token, r.error.message}); });
   };

@@ -15,7 +15,8 @@ static class Backfill
             Project = Environment.GetEnvironmentVariable("MM_PROJECT"),
             Token = (why, reply) =>
             {
-                if (why == Why.First) reply(Environment.GetEnvironmentVariable("MM_TOKEN"), null); // its allocation's
+                // The first is its allocation's: no other is renewed.
+                if (why == Why.First) reply(Environment.GetEnvironmentVariable("MM_TOKEN"), null);
                 else matchmaker.Send(Api.Requests.RenewServerToken(), r => reply(r.Value?.Token, r.Error?.Message));
             },
             Transport = new HttpTransport(),

@@ -2,7 +2,7 @@
 import { api, Matchmaker, MatchmakingError } from '@matchmaker/client'
 
 const { MM_URL: url = '', MM_PROJECT: project = '', MM_TOKEN = '' } = process.env
-const token = async (why: string) => // the first is its allocation's
+const token = async (why: string) => // the first is its allocation's: no other is renewed
   why === 'first' ? MM_TOKEN : (await service.send(api.renewServerToken()))!.token
 const service: Matchmaker = new Matchmaker({ url, project, token })
 const game: api.BackfillRequest = {

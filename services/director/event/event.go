@@ -90,7 +90,8 @@ func (p *Publisher) publish(ctx context.Context, caughtUp func()) error {
 	if err != nil {
 		return err
 	}
-	noted, unnoted, before := time.Time{}, at != nil, max(last.Sequence, at.GetMessage())
+	noted, before := time.Time{}, max(last.Sequence, at.GetMessage())
+	unnoted := at != nil && at.GetMessage() != before
 	for wait := maxPause; ; {
 		until := p.Store.Now()
 		entries, err := p.Store.History(ctx, p.Project, at, batch)
@@ -106,7 +107,7 @@ func (p *Publisher) publish(ctx context.Context, caughtUp func()) error {
 			if removed > 0 && p.Removed != nil {
 				p.Removed(ctx, removed)
 			}
-			at, before, unnoted = e.GetBookmark(), last.Sequence, true
+			at, before, unnoted = e.GetBookmark(), max(before, last.Sequence), true // of a stream that was begun anew
 		}
 		more := len(entries) >= batch
 		if p.Published != nil { // first: what is on the bus does not come again

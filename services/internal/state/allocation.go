@@ -189,19 +189,22 @@ func (s *Store) claimDeallocation(ctx context.Context, one matchOf, b Backoff) (
 const confirmAfter = time.Minute
 
 // FinishDeallocation notes that the server of a match was given back, if it had one, or that the caller has given up.
-// It does nothing when it is another one's turn.
-func (s *Store) FinishDeallocation(ctx context.Context, project string, d Deallocation, givenUp bool) error {
+// It does nothing, and is false, when it is another one's turn.
+func (s *Store) FinishDeallocation(
+	ctx context.Context, project string, d Deallocation, givenUp bool,
+) (ended bool, err error) {
 	event := matchEvent(d.Match, pb.Event_KIND_RETURNED)
 	if givenUp {
 		event.Kind, event.Reason = pb.Event_KIND_UNRETURNED, "expired"
 	}
-	return s.eval(ctx, s.call("deallocation_finish", keysOf(project), ids{ofMatch: d.Match.GetId()},
+	err = s.eval(ctx, s.call("deallocation_finish", keysOf(project), ids{ofMatch: d.Match.GetId()},
 		"match_id", d.Match.GetId(),
 		"claimed", d.Due,
 		"memory", matchMemory.Milliseconds(),
 		"pause", confirmAfter.Milliseconds(),
 		"given_up", flag(givenUp),
-		"event", s.encodeEvent(event)))
+		"event", s.encodeEvent(event)), &ended)
+	return ended, err
 }
 
 // GameServer reads the stored server of a match, and keeps it stored for at least as long. The status is MatchAssigned,

@@ -54,7 +54,8 @@ func wantDeallocations(t *testing.T, s *state.Store, now time.Time, want ...stri
 func finish(t *testing.T, s *state.Store, now time.Time, all ...state.Deallocation) {
 	t.Helper()
 	for _, d := range all {
-		must(t, s.At(now).FinishDeallocation(t.Context(), project, d, false))
+		_, err := s.At(now).FinishDeallocation(t.Context(), project, d, false)
+		must(t, err)
 	}
 }
 
@@ -342,8 +343,20 @@ func TestDeallocationIsGivenUp(t *testing.T) {
 		first := 2 * time.Hour // it was not tried before
 		try(first, true, false)
 		try(first+60*time.Minute, true, false) // Redis's clock may have jumped
+		late := try(first+61*time.Minute, true, true)[0]
+		_, _, err := s.At(epoch0.Add(first+61*time.Minute)).Assign(t.Context(), project, m.Match,
+			state.Outcome{Holder: "one", Connection: "late:1", Readable: time.Minute},
+			map[string]*pb.Assignment{"a": {}, "b": {}})
+		must(t, err)
+		if ended, err := s.FinishDeallocation(t.Context(), project, late, true); ended || err != nil {
+			t.Errorf("given up, though the match got another server: %t, %v", ended, err)
+		}
+		first += 61 * time.Minute
+		try(first, true, false) // that is tried as long
 		given := try(first+61*time.Minute, true, true)[0]
-		must(t, s.FinishDeallocation(t.Context(), project, given, true))
+		if ended, err := s.FinishDeallocation(t.Context(), project, given, true); !ended || err != nil {
+			t.Errorf("given up: %t, %v", ended, err)
+		}
 		try(100*time.Hour, false, false) // and no second one, though the answer of the call may be late
 		lines, _ := readHistory(t, s, nil)
 		if last := lines[len(lines)-1]; last != "unreturned expired m" {

@@ -88,11 +88,11 @@ func teamNames(m *pb.Match) []string {
 	return names
 }
 
-// TeamName is how the name of a team stands in lineups, results and events: printable, and maxTeamName bytes at most.
+// TeamName is how the name of a team stands in lineups, results and events: maxTeamName bytes at most.
 func TeamName(name string) string {
 	name = strings.ToValidUTF8(name[:min(len(name), maxTeamName)], "")
 	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
+		if unicode.IsControl(r) {
 			return ' '
 		}
 		return r

@@ -34,8 +34,8 @@ func FreePort(tb testing.TB) string {
 	return ""
 }
 
-// StartRedis starts a Redis or a Sentinel by its command line, and waits until it listens. Another process may have the
-// port for a moment that was found free. The server runs until stop is called, or the test ends.
+// StartRedis starts a Redis or a Sentinel by its command line, and waits until it listens. Another process may take the
+// port that was found free, for a moment. The server runs until stop is called, or the test ends.
 func StartRedis(tb testing.TB, args ...string) (stop func()) {
 	tb.Helper()
 	path := embedded.RedisBinary()

@@ -47,7 +47,7 @@ end
 -- deallocate notes that a match has, or may have, a server that no ticket uses.
 local function deallocate(m, now)
   redis.call('HSET', m.key, STATE, RELEASED, BODY, m.body)
-  redis.call('HDEL', m.key, HOLDER, LEASE_EXPIRES, DEADLINE, COUNTED)
+  redis.call('HDEL', m.key, HOLDER, LEASE_EXPIRES, DEADLINE, COUNTED, TRIES, FIRST_TRY)
   redis.call('ZADD', deallocations, now, m.id)
   if m.call_lost == '1' then
     redis.call('HSET', m.key, CONFIRM, 1)
@@ -64,6 +64,7 @@ local function refuse_end(m, now)
   if state == ASSIGNED then
     if in_use and m.connection ~= '' and m.connection ~= in_use then
       redis.call('HSET', m.key, BODY, m.body) -- a holder that had lost the lease got another server, later than most
+      redis.call('HDEL', m.key, TRIES, FIRST_TRY)
       redis.call('ZADD', deallocations, now, m.id)
     end
     return 'done'
