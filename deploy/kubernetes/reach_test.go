@@ -115,7 +115,7 @@ func allowed(from, to place) bool {
 	case to.name == "issuer":
 		return asks
 	case own == "config" && (to.name == "kubernetes" || to.name == "elsewhere"):
-		return true // webhooks are at public addresses, as those of this test's nodes are
+		return true // webhooks are at public addresses, and so are the nodes of this test
 	case to.name == "kubernetes":
 		return own == "allocator"
 	case pod: // services that verify tokens read the keys of game servers' tokens
