@@ -9,6 +9,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/allocator/transport"
 	"matchmaker.dev/services/internal/match/assignment"
 	"matchmaker.dev/services/internal/platform/wait"
 )
@@ -38,6 +39,7 @@ func (s *service) ask(ctx context.Context, p *poller, r *provider.Request, refus
 		for err == nil && result.Status == provider.Pending {
 			o.mayHaveServer = true
 			result, err = s.next(ctx, p, r.Ref)
+			result.Err = redacted(result.Err, r)
 		}
 		if err == nil && result.Status == provider.Allocated {
 			if why := assignment.ConnectionProblem(result.Connection, assignment.MaxConnection); why != "" {
@@ -79,6 +81,21 @@ func (s *service) ask(ctx context.Context, p *poller, r *provider.Request, refus
 			return o
 		}
 	}
+}
+
+// redacted is the error of a poll without a detail that repeats the match's payload, which the poll did not know.
+func redacted(err error, r *provider.Request) error {
+	e, ok := errors.AsType[*provider.Error](err)
+	if !ok {
+		return err
+	}
+	known := *r
+	known.Mint = nil
+	payload, err := known.Payload()
+	if err != nil {
+		return err
+	}
+	return provider.Fail(e.Reason, "%s", transport.Redact(e.Detail, string(payload))).After(e.RetryAfter)
 }
 
 // allocate calls Allocate once. A call that hangs ends, so that it is repeated.

@@ -153,6 +153,26 @@ func TestTicketsGetTheErrorOfAFailure(t *testing.T) {
 	}
 }
 
+func TestDetailOfAPollDoesNotRepeatTheMatch(t *testing.T) {
+	var payload []byte
+	s := &script{
+		allocate: func(_ int, r *provider.Request) (_ provider.Result, err error) {
+			payload, err = r.Payload()
+			return provider.Result{Status: provider.Pending}, err
+		},
+		poll: func(int) provider.Result {
+			return provider.Result{Status: provider.Failed, Err: provider.Fail(provider.Refused, "%s: no room", payload)}
+		},
+	}
+	w := start(t, s)
+	w.claim("m", "a")
+	w.send("m")
+	w.result("a")
+	if got, want := w.failure().GetDetail(), "(left out: it repeats a secret)"; got != want {
+		t.Errorf("the detail %q, want %q", got, want)
+	}
+}
+
 func TestTicketsWaitAgainAfterAFailureIfTheirConfigSaysSo(t *testing.T) {
 	for name, test := range failures {
 		t.Run(name, func(t *testing.T) {
