@@ -39,7 +39,11 @@ func (s *service) ask(ctx context.Context, p *poller, r *provider.Request, refus
 		for err == nil && result.Status == provider.Pending {
 			o.mayHaveServer = true
 			result, err = s.next(ctx, p, r.Ref)
-			result.Err = redacted(result.Err, r)
+			if e, ok := errors.AsType[*provider.Error](result.Err); ok { // the poll did not know what must not be told
+				known := provider.Request{Ref: r.Ref, Teams: r.Teams, Properties: r.Properties, Token: r.Token}
+				payload, _ := known.Payload()
+				result.Err = provider.Fail(e.Reason, "%s", transport.Redact(e.Detail, string(payload))).After(e.RetryAfter)
+			}
 		}
 		if err == nil && result.Status == provider.Allocated {
 			if why := assignment.ConnectionProblem(result.Connection, assignment.MaxConnection); why != "" {
@@ -59,7 +63,8 @@ func (s *service) ask(ctx context.Context, p *poller, r *provider.Request, refus
 		case err == nil && result.Status == provider.Failed:
 			return outcome{err: result.Err, mayHaveServer: lost}
 		case err == nil: // the allocation is unknown: ask for it again
-			o.mayHaveServer, err = true, provider.Fail(provider.Contention, "the hosting system lost the allocation")
+			unknown := provider.Fail(provider.Contention, "the hosting system lost the allocation")
+			o.mayHaveServer, err = true, cmp.Or(result.Err, error(unknown))
 		case provider.ReasonOf(err) == "":
 			lost, o.mayHaveServer = true, true
 		}
@@ -81,21 +86,6 @@ func (s *service) ask(ctx context.Context, p *poller, r *provider.Request, refus
 			return o
 		}
 	}
-}
-
-// redacted is the error of a poll without a detail that repeats the match's payload, which the poll did not know.
-func redacted(err error, r *provider.Request) error {
-	e, ok := errors.AsType[*provider.Error](err)
-	if !ok {
-		return err
-	}
-	known := *r
-	known.Mint = nil
-	payload, err := known.Payload()
-	if err != nil {
-		return err
-	}
-	return provider.Fail(e.Reason, "%s", transport.Redact(e.Detail, string(payload))).After(e.RetryAfter)
 }
 
 // allocate calls Allocate once. A call that hangs ends, so that it is repeated.

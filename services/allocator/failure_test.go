@@ -153,23 +153,35 @@ func TestTicketsGetTheErrorOfAFailure(t *testing.T) {
 	}
 }
 
-func TestDetailOfAPollDoesNotRepeatTheMatch(t *testing.T) {
+func TestFailureOfAPollDoesNotRepeatTheMatch(t *testing.T) {
 	var payload []byte
-	s := &script{
-		allocate: func(_ int, r *provider.Request) (_ provider.Result, err error) {
-			payload, err = r.Payload()
-			return provider.Result{Status: provider.Pending}, err
-		},
-		poll: func(int) provider.Result {
+	for name, test := range map[string]struct {
+		result func() provider.Result
+		want   string
+	}{
+		"failed": {func() provider.Result {
 			return provider.Result{Status: provider.Failed, Err: provider.Fail(provider.Refused, "%s: no room", payload)}
-		},
-	}
-	w := start(t, s)
-	w.claim("m", "a")
-	w.send("m")
-	w.result("a")
-	if got, want := w.failure().GetDetail(), "(left out: it repeats a secret)"; got != want {
-		t.Errorf("the detail %q, want %q", got, want)
+		}, "(left out: it repeats a secret)"},
+		"unknown": {func() provider.Result {
+			return provider.Result{Err: provider.Fail(provider.Refused, "its keys")}
+		}, "its keys"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &script{
+				allocate: func(_ int, r *provider.Request) (_ provider.Result, err error) {
+					payload, err = r.Payload()
+					return provider.Result{Status: provider.Pending}, err
+				},
+				poll: func(int) provider.Result { return test.result() },
+			}
+			w := start(t, s)
+			w.claim("m", "a")
+			w.send("m")
+			w.result("a")
+			if got := w.failure().GetDetail(); got != test.want {
+				t.Errorf("the detail %q, want %q", got, test.want)
+			}
+		})
 	}
 }
 

@@ -87,9 +87,6 @@ func (s *service) poll(ctx context.Context, p *poller) {
 			a := answer{err: err}
 			if err == nil {
 				a.result = results[i]
-				if a.result.Status == provider.Unknown {
-					a.err = a.result.Err
-				}
 			}
 			q.answer <- a
 		}

@@ -2,7 +2,6 @@ package allocator
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -109,24 +108,4 @@ func TestPollsEndWithTheLastThatWaits(t *testing.T) {
 			})
 		})
 	}
-}
-
-// unknowing is a provider whose polls say what they are told to.
-type unknowing struct {
-	provider.Provider
-	result provider.Result
-}
-
-func (u *unknowing) Poll(context.Context, []provider.Ref) ([]provider.Result, error) {
-	return []provider.Result{u.result}, nil
-}
-
-func TestPollSaysWhyItsAllocationIsUnknown(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		why := provider.Fail(provider.Refused, "the keys")
-		s := newPolling(&unknowing{result: provider.Result{Err: why}})
-		if result, err := s.next(t.Context(), new(poller), provider.Ref{}); !errors.Is(err, why) {
-			t.Errorf("%v, %v", result, err)
-		}
-	})
 }
