@@ -9,6 +9,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/allocator/transport"
 	"matchmaker.dev/services/internal/match/assignment"
 	"matchmaker.dev/services/internal/platform/wait"
 )
@@ -38,6 +39,11 @@ func (s *service) ask(ctx context.Context, p *poller, r *provider.Request, refus
 		for err == nil && result.Status == provider.Pending {
 			o.mayHaveServer = true
 			result, err = s.next(ctx, p, r.Ref)
+			if e, ok := errors.AsType[*provider.Error](result.Err); ok { // the poll did not know what must not be told
+				known := provider.Request{Ref: r.Ref, Teams: r.Teams, Properties: r.Properties, Token: r.Token}
+				payload, _ := known.Payload()
+				result.Err = provider.Fail(e.Reason, "%s", transport.Redact(e.Detail, string(payload))).After(e.RetryAfter)
+			}
 		}
 		if err == nil && result.Status == provider.Allocated {
 			if why := assignment.ConnectionProblem(result.Connection, assignment.MaxConnection); why != "" {
@@ -57,7 +63,8 @@ func (s *service) ask(ctx context.Context, p *poller, r *provider.Request, refus
 		case err == nil && result.Status == provider.Failed:
 			return outcome{err: result.Err, mayHaveServer: lost}
 		case err == nil: // the allocation is unknown: ask for it again
-			o.mayHaveServer, err = true, provider.Fail(provider.Contention, "the hosting system lost the allocation")
+			unknown := provider.Fail(provider.Contention, "the hosting system lost the allocation")
+			o.mayHaveServer, err = true, cmp.Or(result.Err, error(unknown))
 		case provider.ReasonOf(err) == "":
 			lost, o.mayHaveServer = true, true
 		}

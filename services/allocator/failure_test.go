@@ -153,6 +153,38 @@ func TestTicketsGetTheErrorOfAFailure(t *testing.T) {
 	}
 }
 
+func TestFailureOfAPollDoesNotRepeatTheMatch(t *testing.T) {
+	var payload []byte
+	for name, test := range map[string]struct {
+		result func() provider.Result
+		want   string
+	}{
+		"failed": {func() provider.Result {
+			return provider.Result{Status: provider.Failed, Err: provider.Fail(provider.Refused, "%s: no room", payload)}
+		}, "(left out: it repeats a secret)"},
+		"unknown": {func() provider.Result {
+			return provider.Result{Err: provider.Fail(provider.Refused, "its keys")}
+		}, "its keys"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &script{
+				allocate: func(_ int, r *provider.Request) (_ provider.Result, err error) {
+					payload, err = r.Payload()
+					return provider.Result{Status: provider.Pending}, err
+				},
+				poll: func(int) provider.Result { return test.result() },
+			}
+			w := start(t, s)
+			w.claim("m", "a")
+			w.send("m")
+			w.result("a")
+			if got := w.failure().GetDetail(); got != test.want {
+				t.Errorf("the detail %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
 func TestTicketsWaitAgainAfterAFailureIfTheirConfigSaysSo(t *testing.T) {
 	for name, test := range failures {
 		t.Run(name, func(t *testing.T) {

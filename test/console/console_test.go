@@ -25,6 +25,7 @@ import (
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/storage"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -465,6 +466,10 @@ func tryLogins(t *testing.T, w *world) {
 	b.sees(t, "Reconnecting")
 	s = w.console(t, strings.TrimPrefix(s.URL, "http://"), keys)
 	b.sees(t, "Live")
+	b.run(t, storage.ClearCookies()) // as another tab does that signs out
+	must(t, s.Stop())
+	s = w.console(t, strings.TrimPrefix(s.URL, "http://"), keys)
+	b.sees(t, "sign in again")
 	b.goTo(t, s.URL+"/console/other/now")
 	b.sees(t, "Sign in")
 	short, err := w.Role(project, "Owner", "olga", 20*time.Second)

@@ -512,4 +512,9 @@ void Connection::save(const Saved& saved) const {
   options.storage->save(kept.members().empty() ? "" : kept.text());
 }
 
+void Connection::replace(const Saved& kept, const Saved& saved) const {
+  const Saved now = load();
+  if (now.ticket == kept.ticket && now.key == kept.key) save(saved);
+}
+
 }  // namespace matchmaker

@@ -122,6 +122,8 @@ class Connection {
 
   Saved load() const;
   void save(const Saved& saved) const;
+  /** Saves what follows from what was kept, unless another search has saved something since. */
+  void replace(const Saved& kept, const Saved& saved) const;
 
   Options options;
   std::string base;

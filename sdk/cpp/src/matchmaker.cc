@@ -43,8 +43,8 @@ void create(const std::shared_ptr<Connection>& c, const api::CreateTicket& body,
     key += part;
   }
   c->save({"", key});
-  const auto made = [c, done](const std::string& ticket) {
-    c->save({ticket, ""});
+  const auto made = [c, key, done](const std::string& ticket) {
+    c->replace({"", key}, {ticket, ""});
     done({ticket, {}});
   };
   api::CreateTicketOptions o;
@@ -56,7 +56,7 @@ void create(const std::shared_ptr<Connection>& c, const api::CreateTicket& body,
     }
     if (!r.error) return made(id);
     if (!r.error.unanswered) {
-      c->save({});
+      c->replace({"", key}, {});
       return done({"", r.error});
     }
     api::GetTicketOptions byKey;
@@ -65,7 +65,7 @@ void create(const std::shared_ptr<Connection>& c, const api::CreateTicket& body,
       if (!found.error && !found.value.empty()) return made(found.value);
       Error e = r.error;
       e.unanswered = static_cast<bool>(found.error);
-      if (!found.error) c->save({});
+      if (!found.error) c->replace({"", key}, {});
       done({"", e});
     });
   });
@@ -82,8 +82,7 @@ void newest(const std::shared_ptr<Connection>& c, const Found& done) {
 }
 
 /** The ticket to go on with; empty if there is none. */
-void left(const std::shared_ptr<Connection>& c, const Found& done) {
-  const Saved saved = c->load();
+void left(const std::shared_ptr<Connection>& c, const Saved& saved, const Found& done) {
   api::GetTicketOptions o;
   if (!saved.ticket.empty()) {
     o.id = saved.ticket;
@@ -165,8 +164,9 @@ void Matchmaker::restore(std::function<void(const Result<std::shared_ptr<Search>
   const auto c = connection_;
   c->whoIs([=](const Error& e) {
     if (e) return done({nullptr, e});
-    left(c, [=](const Result<std::string>& r) {
-      if (!r.error) c->save({r.value, ""});
+    const Saved saved = c->load();
+    left(c, saved, [=](const Result<std::string>& r) {
+      if (!r.error) c->replace(saved, {r.value, ""});
       if (r.error || r.value.empty()) return done({nullptr, r.error});
       const auto begin = [id = r.value](const Life&, const Life&, const Created& known) { known({id, {}}); };
       done({newSearch(c, begin, SearchOptions().timeout), {}});

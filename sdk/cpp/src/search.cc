@@ -284,7 +284,7 @@ class SearchJob final : public Search, public Job, public Followed, public std::
     if (late_) return fail(Error::of(Code::Timeout, "the search took too long"));
     if (update_.ended()) return;
     end(next(State::Cancelled));
-    c_->save({});
+    c_->replace({id_, ""}, {});
   }
 
   void fail(const Error& e) {
@@ -292,7 +292,7 @@ class SearchJob final : public Search, public Job, public Followed, public std::
     Update u = next(State::Failed);
     u.error = e;
     end(u);
-    if (e.code == Code::Ended || e.code == Code::Failed || e.code == Code::Timeout) c_->save({});
+    if (e.code == Code::Ended || e.code == Code::Failed || e.code == Code::Timeout) c_->replace({id_, ""}, {});
   }
 
   void end(const Update& u) {

@@ -27,7 +27,11 @@ namespace {
 
 /** A player of a game. */
 struct Player {
-  Player(FakeService& fake, const std::string& name) : matchmaker(fake.options(name)) {}
+  Player(FakeService& fake, const std::string& name, Storage* storage = nullptr) : matchmaker([&] {
+    Options o = fake.options(name);
+    o.storage = storage;
+    return o;
+  }()) {}
 
   void follow(const std::shared_ptr<Search>& of) {
     search = of;
@@ -143,6 +147,36 @@ void testRestore() {
   until({&again}, [&] { return again.update.state == S::Searching; });
   fake.match({"ada"});
   until({&again}, [&] { return again.update.state == S::Matched; });
+}
+
+/** Another search keeps its ticket as soon as the create of this one is sent. */
+struct Shared final : Storage {
+  std::string load() override { return kept; }
+  void save(const std::string& text) override { kept = text.find("key") != std::string::npos ? newer : text; }
+
+  const std::string newer = "{\"ticket\":\"newer\"}";
+  std::string kept;
+};
+
+void testNewerSearch() {
+  FakeService fake(100);
+  Shared storage;
+  Player ada(fake, "ada", &storage);
+  const auto left = [&] {
+    until({&ada}, [&] { return ada.search->update().ended(); });
+    CHECK(storage.kept == storage.newer);
+  };
+  ada.follow(ada.matchmaker.search());
+  until({&ada}, [&] { return ada.update.state == S::Searching; });
+  ada.search->cancel();
+  left();
+  SearchOptions o;
+  o.timeout = 10'000;
+  ada.follow(ada.matchmaker.search(o));
+  left();
+  fake.full = 1;
+  ada.follow(ada.matchmaker.search());
+  left();
 }
 
 void testFilling() {
@@ -374,6 +408,7 @@ int main() {
   testDeclinesCancelsAndErrors();
   testParties();
   testRestore();
+  testNewerSearch();
   testFilling();
   auto two = *Json::parse("{\"a\":1,\"b\":0,\"a\":2}");
   CHECK(two.text() == "{\"b\":0,\"a\":2}" && two.set("a", Json(3))["a"].number() == 3);

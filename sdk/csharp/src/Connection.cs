@@ -340,6 +340,13 @@ namespace Matchmaking
             Options.Storage?.Save(ticket == null && key == null ? null : kept.ToString());
         }
 
+        /// <summary>Saves what follows from what was kept, unless another search has saved something since.</summary>
+        internal void Replace(string ticket, string key, string by)
+        {
+            var now = Load();
+            if (now["ticket"].String == ticket && now["key"].String == key) Save(by);
+        }
+
         internal Json Load() => Json.Parse(Options.Storage?.Load()) ?? Json.Null;
     }
 

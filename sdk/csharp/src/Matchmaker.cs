@@ -118,9 +118,10 @@ namespace Matchmaking
                 done(new Result<Search>(null, e));
                 return;
             }
-            Left((ticket, error) =>
+            var saved = Connection.Load();
+            Left(saved, (ticket, error) =>
             {
-                if (error == null) Connection.Save(ticket);
+                if (error == null) Connection.Replace(saved["ticket"].String, saved["key"].String, ticket);
                 Search search = null;
                 if (ticket != null)
                 {
@@ -235,29 +236,29 @@ namespace Matchmaking
                 {
                     done(null, new Error(Code.Unexpected, "the answer to the create has no id"));
                 }
-                else if (error == null) Made(id, done);
+                else if (error == null) Made(key, id, done);
                 else if (error.Unanswered) Find(key, null, life, t => true, (found, e) =>
                 {
                     if (found != null)
                     {
-                        Made(found, done);
+                        Made(key, found, done);
                         return;
                     }
                     error.Unanswered = e != null; // else there is no ticket
-                    if (e == null) Connection.Save(null);
+                    if (e == null) Connection.Replace(null, key, null);
                     done(null, error);
                 });
                 else
                 {
-                    Connection.Save(null);
+                    Connection.Replace(null, key, null);
                     done(null, error);
                 }
             });
         }
 
-        void Made(string ticket, Action<string, Error> done)
+        void Made(string key, string ticket, Action<string, Error> done)
         {
-            Connection.Save(ticket);
+            Connection.Replace(null, key, ticket);
             done(ticket, null);
         }
 
@@ -272,9 +273,8 @@ namespace Matchmaking
             });
 
         /// <summary>The ticket to go on with; null if there is none.</summary>
-        void Left(Action<string, Error> done)
+        void Left(Json saved, Action<string, Error> done)
         {
-            var saved = Connection.Load();
             var id = saved["ticket"].String;
             var key = saved["key"].String;
             if (id != null) Connection.Ask(Api.Requests.GetTicket(id), new SendOptions(), (json, error) =>

@@ -379,7 +379,7 @@ namespace Matchmaking
         {
             if (late) Fail(new Error(Code.Timeout, "the search took too long"));
             if (Current.Ended) return;
-            c.Save(null);
+            c.Replace(id, null, null);
             End(Next(SearchState.Cancelled));
         }
 
@@ -388,7 +388,7 @@ namespace Matchmaking
             if (Current.Ended) return;
             var u = Next(SearchState.Failed);
             u.Error = e;
-            if (e.Code == Code.Ended || e.Code == Code.Failed || e.Code == Code.Timeout) c.Save(null);
+            if (e.Code == Code.Ended || e.Code == Code.Failed || e.Code == Code.Timeout) c.Replace(id, null, null);
             End(u);
         }
 

@@ -21,9 +21,11 @@ static class FakeTest
         internal Update Update = new Update();
         internal string Left;
 
-        internal Player(FakeService fake, string name)
+        internal Player(FakeService fake, string name, IStorage storage = null)
         {
-            Matchmaker = new Matchmaker(fake.Options(name));
+            var options = fake.Options(name);
+            options.Storage = storage;
+            Matchmaker = new Matchmaker(options);
         }
 
         internal void Follow(Search of)
@@ -91,6 +93,7 @@ static class FakeTest
         DeclinesCancelsAndErrors();
         Parties();
         Restores();
+        LeavesWhatANewerSearchKeeps();
         Fills();
         LeavesAnErrorWithoutEnd();
         LeavesALookUpThatTakesLong();
@@ -183,6 +186,36 @@ static class FakeTest
         Until("she searches again", () => again.Is(SearchState.Searching), again);
         fake.Match(new[] { "ada" });
         Until("she is matched", () => again.Is(SearchState.Matched), again);
+    }
+
+    /// <summary>Another search keeps its ticket as soon as the create of this one is sent.</summary>
+    sealed class Shared : IStorage
+    {
+        internal const string Newer = "{\"ticket\":\"newer\"}";
+        string kept;
+        public string Load() => kept;
+        public void Save(string text) => kept = text != null && text.Contains("\"key\":\"") ? Newer : text;
+    }
+
+    static void LeavesWhatANewerSearchKeeps()
+    {
+        var fake = new FakeService(100);
+        var storage = new Shared();
+        var ada = new Player(fake, "ada", storage);
+        Action<string> left = when =>
+        {
+            Until(when, () => ada.Search.Current.Ended, ada);
+            Check(storage.Load() == Shared.Newer, "what a newer search keeps, where " + when);
+        };
+        ada.Follow(ada.Matchmaker.Search());
+        Until("she searches", () => ada.Is(SearchState.Searching), ada);
+        ada.Search.Cancel();
+        left("she cancelled");
+        ada.Follow(ada.Matchmaker.Search(new SearchOptions { Timeout = 10000 }));
+        left("it took too long");
+        fake.Full = 1;
+        ada.Follow(ada.Matchmaker.Search());
+        left("it is full");
     }
 
     static void Fills()

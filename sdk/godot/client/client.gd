@@ -151,7 +151,7 @@ class Create:
 			var sending = _c.ask(Connection.request("GET", "v1/tickets", {"query": {"key": _key}}), [self, "_found"])
 			sending.life = _of.life()
 		else:
-			_c.save({})
+			_c.replace({"key": _key}, {})
 			_of.created("", problem)
 
 	func _found(told, problem):
@@ -161,16 +161,17 @@ class Create:
 			return
 		_failure.unanswered = problem != null # else there is no ticket
 		if problem == null:
-			_c.save({})
+			_c.replace({"key": _key}, {})
 		_of.created("", _failure)
 
 	func _made(ticket):
-		_c.save({"ticket": ticket})
+		_c.replace({"key": _key}, {"ticket": ticket})
 		_of.created(ticket, null)
 
 class Restore:
 	var _c
 	var _of
+	var _kept
 
 	func _init(c, of):
 		_c = c
@@ -180,11 +181,11 @@ class Restore:
 		if problem != null:
 			_of.emit_signal("restored", null, problem)
 			return
-		var kept = _c.kept()
-		if kept.has("ticket"):
-			_c.ask(Connection.request("GET", "v1/tickets", {"query": {"id": kept.ticket}}), [self, "_read"])
-		elif kept.has("key"):
-			_c.ask(Connection.request("GET", "v1/tickets", {"query": {"key": kept.key}}), [self, "_with_key"])
+		_kept = _c.kept()
+		if _kept.has("ticket"):
+			_c.ask(Connection.request("GET", "v1/tickets", {"query": {"id": _kept.ticket}}), [self, "_read"])
+		elif _kept.has("key"):
+			_c.ask(Connection.request("GET", "v1/tickets", {"query": {"key": _kept.key}}), [self, "_with_key"])
 		else:
 			_newest()
 
@@ -225,7 +226,7 @@ class Restore:
 		return typeof(a) != TYPE_DICTIONARY or str(a.get("error", "")) == ""
 
 	func _found(ticket):
-		_c.save({"ticket": ticket} if ticket != "" else {})
+		_c.replace(_kept, {"ticket": ticket} if ticket != "" else {})
 		var search = null
 		if ticket != "":
 			search = Search.new(_c, Search.HOUR)

@@ -157,6 +157,12 @@ func save(kept):
 	if storage != "":
 		Platform.save_text(storage, "" if kept.size() == 0 else Platform.json(kept))
 
+# Saves what follows from what was kept, unless another search has saved something since.
+func replace(from, to):
+	var now = kept()
+	if now.get("ticket") == from.get("ticket") and now.get("key") == from.get("key"):
+		save(to)
+
 func kept():
 	var told = Platform.parse(Platform.load_text(storage)) if storage != "" else null
 	return told if typeof(told) == TYPE_DICTIONARY else {}

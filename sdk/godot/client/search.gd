@@ -250,7 +250,7 @@ func _end_cancelled():
 		_fail(Problem.new("timeout", "the search took too long"))
 	if has_ended():
 		return
-	_c.save({})
+	_c.replace({"ticket": _id}, {})
 	_end(_next("cancelled"))
 
 func _fail(problem):
@@ -259,7 +259,7 @@ func _fail(problem):
 	var u = _next("failed")
 	u["problem"] = problem
 	if problem.code in ["ended", "failed", "timeout"]:
-		_c.save({})
+		_c.replace({"ticket": _id}, {})
 	_end(u)
 
 func _end(u):

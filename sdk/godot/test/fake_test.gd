@@ -117,8 +117,8 @@ var failed = ""
 
 func _idle(_delta):
 	check_page()
-	for named in ["searches", "declines", "cancels", "is_full_and_gone", "parties", "restores", "fills", "autoload",
-			"leaves_errors", "takes_any_regions", "renews", "parses_so_many", "looks_names_up"]:
+	for named in ["searches", "declines", "cancels", "is_full_and_gone", "parties", "restores", "keeps_the_newer", "fills",
+			"autoload", "leaves_errors", "takes_any_regions", "renews", "parses_so_many", "looks_names_up"]:
 		part = named
 		fake = Fake.new(100)
 		ada = Player.new(fake.client("ada"))
@@ -254,6 +254,16 @@ func restores():
 	until("ada.says('searching')")
 	fake.assign(["ada"])
 	until("ada.says('matched')")
+
+# The players share what is kept: his search is the newer one, and hers leaves it.
+func keeps_the_newer():
+	for player in [ada, bob]:
+		player.client.connection.storage = "user://shared"
+	both_search()
+	check("bob.client.connection.kept().get('ticket') == bob.update.ticket")
+	ada.search.cancel()
+	until("ada.says('cancelled')")
+	check("bob.client.connection.kept().get('ticket') == bob.update.ticket")
 
 func fills():
 	ada.follow(ada.client.search({}))

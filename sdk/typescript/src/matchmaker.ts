@@ -42,13 +42,10 @@ export class Matchmaker {
    */
   async restore(o: Pick<SearchOptions, 'timeout' | 'signal'> = {}): Promise<Search | undefined> {
     await this.#whoIs()
-    const ticket = await this.#left(await this.#keeper.load(), o.signal)
-    if (ticket === undefined) {
-      await this.#keeper.save(null)
-      return undefined
-    }
-    await this.#keeper.save({ ticket })
-    return this.#follow(async () => ticket, o)
+    const kept = await this.#keeper.load()
+    const ticket = await this.#left(kept, o.signal)
+    await this.#keeper.replace(kept, ticket === undefined ? null : { ticket })
+    return ticket === undefined ? undefined : this.#follow(async () => ticket, o)
   }
 
   /** The match is over: there is nothing to go on with. */
@@ -146,12 +143,12 @@ export class Matchmaker {
         }
       }
       if (ticket === undefined) {
-        await this.#keeper.save(null)
+        await this.#keeper.replace({ key }, null)
         throw e
       }
     }
     if (typeof ticket !== 'string') throw new MatchmakingError('unexpected', 'the answer to the create has no id')
-    await this.#keeper.save({ ticket })
+    await this.#keeper.replace({ key }, { ticket })
     return ticket
   }
 

@@ -296,7 +296,7 @@ export class Search implements AsyncIterable<Update> {
     const error = e instanceof MatchmakingError ? e : new MatchmakingError('aborted', String(e))
     this.#reject(aborted ? this.#stop.signal.reason : error)
     this.#end(error.code === 'cancelled' ? { state: 'cancelled' } : { state: 'failed', error })
-    if (['cancelled', 'ended', 'failed', 'timeout'].includes(error.code)) void this.#keeper.save(null)
+    if (['cancelled', 'ended', 'failed', 'timeout'].includes(error.code)) void this.#keeper.replace({ ticket: this.#id }, null)
   }
 
   #end(update: Update): void {

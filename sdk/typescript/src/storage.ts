@@ -28,6 +28,8 @@ export interface Saved {
 
 /** Reads and writes what is kept. A storage that fails is no reason to end a search. */
 export class Keeper {
+  #saves = 0
+
   constructor(readonly storage: Storage | undefined) {}
 
   async load(): Promise<Saved> {
@@ -40,10 +42,18 @@ export class Keeper {
   }
 
   async save(saved: Saved | null): Promise<void> {
+    this.#saves++
     try {
       await this.storage?.save(saved && JSON.stringify(saved))
     } catch {
       // It cannot be gone on with after a crash.
     }
+  }
+
+  /** Saves what follows from what was kept, unless another search has saved something since. */
+  async replace(kept: Saved, saved: Saved | null): Promise<void> {
+    const saves = this.#saves
+    const now = await this.load()
+    if (saves === this.#saves && now.ticket === kept.ticket && now.key === kept.key) await this.save(saved)
   }
 }

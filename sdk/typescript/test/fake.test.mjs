@@ -93,6 +93,25 @@ test('a search takes no longer than the game allows', patience, async () => {
   assert.deepEqual(fake.waiting, [])
 })
 
+test('what a newer search keeps is left as it is', patience, async () => {
+  const fake = new FakeService()
+  const newer = '{"ticket":"newer"}' // it is there as soon as the create of this one is sent
+  const storage = { text: null, load: () => storage.text, save: (text) => void (storage.text = text?.includes('key') ? newer : text) }
+  const left = async (search, code) => {
+    await assert.rejects(search.match, { code })
+    await new Promise((done) => setImmediate(done))
+    assert.equal(storage.text, newer, code)
+  }
+  const [ada, bob] = ['ada', 'bob'].map((player) => fake.matchmaker(player, { storage }).search())
+  await fake.searching('ada', 'bob')
+  await ada.cancel()
+  await left(ada, 'cancelled')
+  fake.end('bob', 'unserved')
+  await left(bob, 'ended')
+  fake.full = 120
+  await left(fake.matchmaker('cyd', { storage }).search(), 'busy')
+})
+
 test('a ticket whose answers were lost is found by its key', patience, async () => {
   const fake = new FakeService({ speed: 100 })
   let lost = 0

@@ -82,7 +82,7 @@ func (p *Provider) Allocate(ctx context.Context, r *provider.Request) (provider.
 	h := r.Hosting
 	c := call{method: http.MethodPost, path: "/allocations", id: r.Allocation(), secrets: []string{string(payload)}}
 	var got allocation
-	err = p.call(ctx, h, c, order{r.Allocation(), r.Project, h.Fleet, h.Profile, h.Region, payload}, &got)
+	err = p.call(ctx, h, &c, order{r.Allocation(), r.Project, h.Fleet, h.Profile, h.Region, payload}, &got)
 	if err != nil {
 		return provider.Result{}, err
 	}
@@ -149,7 +149,8 @@ func (p *Provider) pollSome(ctx context.Context, refs []provider.Ref) ([]provide
 	var got struct {
 		Allocations []allocation `json:"allocations"`
 	}
-	err := p.call(ctx, refs[0].Hosting, call{method: http.MethodPost, path: "/allocations/status"}, question, &got)
+	c := call{method: http.MethodPost, path: "/allocations/status"}
+	err := p.call(ctx, refs[0].Hosting, &c, question, &got)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +164,7 @@ func (p *Provider) pollSome(ctx context.Context, refs []provider.Ref) ([]provide
 		if n < 0 {
 			continue
 		}
-		if results[i], err = got.Allocations[n].result(r.Allocation(), nil); err != nil {
+		if results[i], err = got.Allocations[n].result(r.Allocation(), c.secrets); err != nil {
 			return nil, err
 		}
 	}
@@ -179,7 +180,7 @@ func (p *Provider) Release(ctx context.Context, r provider.Ref) error {
 		return nil // without a key no server was ever asked for
 	}
 	c := call{method: http.MethodDelete, path: "/allocations/" + r.Allocation(), id: r.Allocation()}
-	err := p.call(ctx, r.Hosting, c, nil, nil)
+	err := p.call(ctx, r.Hosting, &c, nil, nil)
 	if errors.Is(err, errNotFound) {
 		return nil
 	}
@@ -189,18 +190,19 @@ func (p *Provider) Release(ctx context.Context, r provider.Ref) error {
 // call is one call of the manager.
 type call struct {
 	method, path string
-	id           string // the idempotency key
-	secrets      []string
+	id           string   // the idempotency key
+	secrets      []string // of the body, and the key once the call is made
 }
 
 var errNotFound = errors.New("not found")
 
 // call makes a call; body and into may be nil.
-func (p *Provider) call(ctx context.Context, h provider.Hosting, c call, body, into any) error {
+func (p *Provider) call(ctx context.Context, h provider.Hosting, c *call, body, into any) error {
 	key, err := p.options.keyOf(h)
 	if err != nil {
 		return err
 	}
+	c.secrets = append(c.secrets, string(key.secret))
 	var text []byte
 	if body != nil {
 		if text, err = json.Marshal(body); err != nil {
@@ -227,7 +229,7 @@ func (p *Provider) call(ctx context.Context, h provider.Hosting, c call, body, i
 		return err
 	}
 	if answer.Status < 200 || answer.Status > 299 {
-		return p.failure(answer, append(c.secrets, string(key.secret)))
+		return p.failure(answer, c.secrets)
 	}
 	if into != nil && json.Unmarshal(answer.Body, into) != nil {
 		return errors.New("the fleet manager's answer is no JSON of its kind")

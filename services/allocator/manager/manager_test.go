@@ -294,6 +294,20 @@ func TestAnswersThatMakeNoSense(t *testing.T) {
 	}
 }
 
+func TestDetailThatRepeatsTheKeyIsLeftOut(t *testing.T) {
+	one := `{"allocation": "` + request("m").Allocation() + `", "status": "failed", "reason": "refused", "detail": "` + secret + `"}`
+	polled, err := answers(t, 200, "", `{"allocations": [`+one+`]}`).Poll(t.Context(), []provider.Ref{request("m").Ref})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked, err := answers(t, 200, "", one).Allocate(t.Context(), request("m"))
+	for _, r := range []provider.Result{polled[0], asked} {
+		if err != nil || r.Status != provider.Failed || strings.Contains(r.Err.Error(), "hunter2") {
+			t.Errorf("%+v, %v", r, err)
+		}
+	}
+}
+
 // The value was made by Python's hmac.
 func TestSignature(t *testing.T) {
 	got := manager.Sign(

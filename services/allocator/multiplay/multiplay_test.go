@@ -215,14 +215,14 @@ func TestMatchesOfSeveralAccountsArePolledTogether(t *testing.T) {
 	w.allocate(t, one)
 	other := *w.request("m2")
 	other.Hosting.Secret = "another"
-	if _, err := w.provider.Poll(
-		t.Context(), []provider.Ref{one.Ref, other.Ref},
-	); provider.ReasonOf(err) != provider.Refused {
-		t.Errorf("keys that are no good: %v", err)
+	results, err := w.provider.Poll(t.Context(), []provider.Ref{one.Ref, other.Ref})
+	if err != nil || results[0].Status != provider.Allocated || results[1].Status != provider.Unknown ||
+		provider.ReasonOf(results[1].Err) != provider.Refused {
+		t.Errorf("keys that are no good: %v, %v", results, err)
 	}
 	missing := *w.request("m3")
 	missing.Hosting.Access = ""
-	results, err := w.provider.Poll(t.Context(), []provider.Ref{missing.Ref, one.Ref})
+	results, err = w.provider.Poll(t.Context(), []provider.Ref{missing.Ref, one.Ref})
 	if err != nil || results[0].Status != provider.Failed || results[1].Status != provider.Allocated {
 		t.Errorf("%v, %v", results, err)
 	}

@@ -2,6 +2,7 @@ package provider_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -85,6 +86,24 @@ func TestChoicePollsEachAfterItsOwn(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"blue/0", "default/1", "blue/2", "default/3"}, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestPollThatFailsIsOfItsGroupOnly(t *testing.T) {
+	refs, why := []provider.Ref{{Match: "a"}, {Match: "b"}, {Match: "c"}}, provider.Fail(provider.Refused, "its keys")
+	poll := func(match string, some []provider.Ref) ([]provider.Result, error) {
+		if match == "b" {
+			return nil, why
+		}
+		return (&polled{name: match}).Poll(t.Context(), some)
+	}
+	results, err := provider.PollGroups(refs, 9, func(r provider.Ref) string { return r.Match }, poll)
+	if err != nil || results[0].Connection != "a/a" || results[1] != (provider.Result{Err: why}) ||
+		results[2].Connection != "c/c" {
+		t.Errorf("%+v, %v", results, err)
+	}
+	if _, err := provider.PollGroups(refs, 9, func(provider.Ref) string { return "b" }, poll); !errors.Is(err, why) {
+		t.Errorf("one call for all: %v", err)
 	}
 }
 

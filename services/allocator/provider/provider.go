@@ -133,7 +133,7 @@ type Result struct {
 	Status Status
 	// Connection is what players connect to, usually host:port. It is set when Allocated, and does not change.
 	Connection string
-	// Err is a final error, set when Failed.
+	// Err is a final error, set when Failed. When Unknown it is why the system cannot tell, if that is known.
 	Err error
 }
 

@@ -140,7 +140,7 @@ func (c *Choice) Poll(ctx context.Context, refs []Ref) ([]Result, error) {
 }
 
 // PollGroups calls poll with the refs of each key, up to most of them at a time, and returns the results in the order
-// of refs.
+// of refs. Where one of several calls fails, the results of its refs are Unknown with its error.
 func PollGroups[K comparable](
 	refs []Ref, most int, key func(Ref) K, poll func(key K, some []Ref) ([]Result, error),
 ) ([]Result, error) {
@@ -155,11 +155,13 @@ func PollGroups[K comparable](
 				some[n] = refs[i]
 			}
 			got, err := poll(k, some)
-			if err != nil {
+			if err != nil && len(some) == len(refs) {
 				return nil, err
 			}
 			for n, i := range numbers {
-				results[i] = got[n]
+				if results[i].Err = err; err == nil {
+					results[i] = got[n]
+				}
 			}
 		}
 	}

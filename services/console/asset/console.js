@@ -60,9 +60,13 @@ function follow() {
     say('Your session has ended', 'off')
     location.reload()
   })
-  events.onerror = () => {
-    if (events.readyState !== EventSource.CLOSED) return say('Reconnecting …', 'off')
+  events.onerror = async () => {
     say('Reconnecting …', 'off')
+    if (events.readyState !== EventSource.CLOSED) return
+    // It does not say why it was closed. The answer to a viewer without a session has no content.
+    const answer = await fetch(location.href, { headers: { Accept: 'text/event-stream' } }).catch(() => null)
+    if (answer?.status === 204) return say('Your session has ended: sign in again', 'off')
+    answer?.body?.cancel()
     setTimeout(follow, 2000 + 1000 * Math.random())
   }
 }
