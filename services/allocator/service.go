@@ -84,7 +84,7 @@ func New(o Options) app.Part {
 		// How often an allocator says of a target that it has no server: matches that were refused ask again and again.
 		refusals: ratelimit.NewLocal("refusals", state.Rate{PerSecond: 10, Burst: 1}, time.Now),
 		// How often a server renews its token: each time its hosting system is asked.
-		renewals:      ratelimit.NewLocal("renewals", state.Rate{PerSecond: 1, Burst: 10}, time.Now),
+		renewals:      ratelimit.NewLocal("renewals", state.Rate{PerSecond: 1, Burst: 10}, o.Store.Now),
 		deallocations: notify.New(),
 	}
 	s.begins = newBatch(o.Settings.Call, o.Store.BeginAllocations, func(a state.Allocation) bool { return a.Status != "" })
