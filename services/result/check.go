@@ -153,7 +153,7 @@ func placed(teams []response.ReportedTeam, tickets []state.PlayedTicket) ([]*pb.
 			name = strconv.Itoa(i + 1)
 		case len(l.teams) > 0 && !slices.Contains(l.teams, name):
 			return nil, invalid(at+".name", "the match has no team of this name")
-		case len(l.teams) == 0 && name != t.Name:
+		case len(l.teams) == 0 && !isName(t.Name):
 			return nil, invalid(at+".name", "1 to %d bytes of printable UTF-8 are expected", longestName)
 		}
 		if slices.Contains(names, name) {

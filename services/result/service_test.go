@@ -193,6 +193,8 @@ func TestTeamNamesThatTheMatchShortens(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	w := start(t)
 	id, other := w.play("ada bea", "cy"), w.play("di", "eve")
+	w.names = []string{""} // then the names are the server's
+	alone := w.play("gil hal")
 	server := w.token(auth.Server, "demo", id)
 	fine := `{"teams":[{"name":"red","rank":1},{"name":"blue","rank":2}]}`
 	teams := func(red string) string { return `{"teams":[` + red + `,{"name":"blue","rank":2}]}` }
@@ -217,6 +219,10 @@ func TestRefusals(t *testing.T) {
 		{"no teams", server, id, `{}`, 400, "invalid", "teams: 0 of them"},
 		{"one team", server, id, `{"teams":[{"rank":1}]}`, 400, "invalid", "teams: 1 of them, but the match has 2"},
 		{"other team", server, id, teams(`{"name":"green","rank":1}`), 400, "invalid", "teams.0.name: the match has no team"},
+		{"not printable", w.token(auth.Service, "demo", ""), alone, `{"teams":[{"name":"b\u00a0b","rank":1}]}`, 400, "invalid",
+			"teams.0.name: 1 to 64 bytes of printable UTF-8"},
+		{"long", w.token(auth.Service, "demo", ""), alone,
+			`{"teams":[{"name":"` + strings.Repeat("r", 65) + `","rank":1}]}`, 400, "invalid", "teams.0.name: 1 to 64 bytes"},
 		{"twice", server, id, teams(`{"name":"blue","rank":1}`), 400, "invalid", "teams.1.name: two teams"},
 		{"no rank", server, id, teams(`{"name":"red"}`), 400, "invalid", "teams.0: it has neither rank nor score"},
 		{"some ranks", server, id, teams(`{"name":"red","score":1}`), 400, "invalid", "teams.1.rank: all teams have a rank"},
