@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -15,4 +16,13 @@ func processorTime(pid int) time.Duration {
 		return 0
 	}
 	return time.Duration(t.Nano())
+}
+
+// openFiles is how many files this process and the services that it starts may each have open.
+func openFiles() int {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		return math.MaxInt
+	}
+	return int(min(limit.Cur, math.MaxInt))
 }

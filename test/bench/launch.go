@@ -11,11 +11,19 @@ import (
 )
 
 // A launch takes so many times --for: the climb from no player to --peak a second, and the time without a quarter of
-// the servers. After the climb a quarter of --peak comes.
+// the servers. Beside the storms a sixteenth of --peak comes, and a quarter while servers are missing.
 const (
 	launchClimb    = 100
 	launchShortage = 10
-	launchRest     = 4
+	stormRest      = 16
+	shortageRest   = 4
+)
+
+// A service has at most otherFiles open that are not of players, and players beside a storm have a connection for at
+// most stormWait seconds.
+const (
+	otherFiles = 1000
+	stormWait  = 10
 )
 
 // Aims for admitted players: the p99 of their waits as a multiple of the usual one, seconds until the last of a
@@ -35,6 +43,10 @@ func (r *round) launch(ctx context.Context) error {
 	}
 	defer f.close()
 	with := *r.options
+	if most := max(2, openFiles()-otherFiles-stormWait*r.Peak/stormRest); with.Burst > most {
+		r.report("storms of %d: no more connections can be open (see ulimit -n)", most)
+		with.Burst = most
+	}
 	with.With = slices.Concat(r.With, []string{"allocator=--hosting=" + f.hosting(), "config=--hosting=" + f.hosting()})
 	r.options = &with
 	return r.with(ctx, func(i *installation) error {
@@ -65,7 +77,7 @@ func (r *round) evening(ctx context.Context, i *installation, m manner) error {
 	e.usual = e.usualP99(0, top)
 	r.add(m.String()+": the usual p99", millis, in(millis, e.usual))
 	r.letIn(e, m.String()+", the last tenth of the climb", top*9/10, top)
-	stop := e.rest(ctx, max(2, r.Peak/launchRest))
+	stop := e.rest(ctx, max(2, r.Peak/stormRest))
 	defer stop()
 	r.report("%s: login storms of %d", m, r.Burst)
 	e.connect(ctx, guests[:r.Burst])
@@ -77,6 +89,7 @@ func (r *round) evening(ctx context.Context, i *installation, m manner) error {
 			return err
 		}
 		e.rush(ctx, s)
+		e.pool.shrink() // the next storm needs as many connections
 		if err := pause(ctx, 2*r.Settle); err != nil {
 			return err
 		}
@@ -105,7 +118,7 @@ func (r *round) shortage(ctx context.Context, i *installation, f *fleet) error {
 		return err
 	}
 	const load = "a quarter of the servers is missing"
-	rate, missing := max(2, r.Peak/launchRest), launchShortage*r.For
+	rate, missing := max(2, r.Peak/shortageRest), launchShortage*r.For
 	servers := max(4, int64(float64(rate)/2*gameTime.Seconds()*3/2))
 	e := newEvening(p, manner{hosted: true}, r.seed())
 	f.servers.Store(servers)

@@ -55,10 +55,18 @@ func (i *workerPool) busy() int {
 // stop ends all workers when their work is done.
 func (i *workerPool) stop() {
 	i.mu.Lock()
-	defer i.mu.Unlock()
 	i.stopped = true
+	i.mu.Unlock()
+	i.shrink()
+}
+
+// shrink ends the workers that are idle.
+func (i *workerPool) shrink() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
 	for _, works := range i.idle {
 		close(works)
 	}
+	i.all -= len(i.idle)
 	i.idle = nil
 }
