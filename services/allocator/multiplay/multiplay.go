@@ -143,12 +143,15 @@ func (p *Provider) Poll(ctx context.Context, refs []provider.Ref) ([]provider.Re
 			}
 		}
 		known, err := p.api.allocations(ctx, a, ids)
+		if err != nil {
+			return nil, err
+		}
 		for i, r := range some {
-			if err == nil {
-				results[i], err = p.result(ctx, a, known[r.Allocation()], r.Allocation())
+			if results[i], err = p.result(ctx, a, known[r.Allocation()], r.Allocation()); err != nil {
+				results[i].Err = err
 			}
 		}
-		return results, err
+		return results, nil
 	})
 }
 

@@ -228,6 +228,28 @@ func TestMatchesOfSeveralAccountsArePolledTogether(t *testing.T) {
 	}
 }
 
+// What cannot be taken back is not known. The matches that are polled with it are.
+func TestOneThatCannotBeTakenBackFailsNoOther(t *testing.T) {
+	w := open(t, plain)
+	var refs []provider.Ref
+	for _, match := range []string{"spoilt", "good"} {
+		r := w.request(match)
+		w.allocate(t, r)
+		refs = append(refs, r.Ref)
+	}
+	w.clanforge.Spoil(refs[0].Allocation())
+	w.server.Break(releases, conformance.Away)
+	results, err := w.provider.Poll(t.Context(), refs)
+	if err != nil || results[0].Status != provider.Unknown || results[0].Err == nil ||
+		results[1].Status != provider.Allocated {
+		t.Fatalf("%v, %v", results, err)
+	}
+	results, err = w.provider.Poll(t.Context(), refs)
+	if err != nil || results[0].Status != provider.Failed || w.clanforge.InUse() != 1 {
+		t.Errorf("later: %v, %v", results, err)
+	}
+}
+
 func TestAddresses(t *testing.T) {
 	for v6, want := range map[bool]string{false: "198.51.100.7:9000", true: "[2001:db8::7]:9000"} {
 		w := open(t, func(o *multiplay.Options, _ *multiplaytest.Clanforge) { o.IPv6 = v6 })

@@ -770,27 +770,35 @@ func TestRatesAreSharedByAllReplicas(t *testing.T) {
 			body.Owner = owner
 			return c.Create(t.Context(), project, body)
 		}
-		limited := func(err error, limit string, after time.Duration) {
+		limited := func(err error, limit string, after, spread time.Duration) time.Duration {
 			t.Helper()
 			f, ok := errors.AsType[*problem.Error](err)
-			if !ok || f.Kind != problem.Limited || f.Limit.Name != limit || f.RetryAfter != after {
-				t.Fatalf("got %+v, want the limit %q and RetryAfter %s", err, limit, after)
+			if !ok || f.Kind != problem.Limited || f.Limit.Name != limit || f.RetryAfter < after ||
+				f.RetryAfter > after+spread {
+				t.Fatalf("got %+v, want the limit %q and RetryAfter %s, or up to %s more", err, limit, after, spread)
 			}
+			return f.RetryAfter
 		}
 		for _, c := range []*state.Creator{one, two} {
 			if err := by(c, "a"); err != nil {
 				t.Fatal(err)
 			}
 		}
-		limited(by(one, "a"), "player", time.Second)
+		limited(by(one, "a"), "player", time.Second, 0)
 		now = now.Add(400 * time.Millisecond)
-		limited(by(two, "a"), "player", 600*time.Millisecond)
+		limited(by(two, "a"), "player", 600*time.Millisecond, 0)
 		for _, owner := range []string{"b", "c", "d", "e"} {
 			if err := by(one, owner); err != nil {
 				t.Fatal(owner, err)
 			}
 		}
-		limited(by(two, "f"), "project", 100*time.Millisecond)
+		times := map[time.Duration]bool{}
+		for range 9 {
+			times[limited(by(two, "f"), "project", 100*time.Millisecond, 5*time.Second)] = true
+		}
+		if len(times) < 2 {
+			t.Errorf("all that are refused are to come again after %v", times)
+		}
 		now = now.Add(600 * time.Millisecond)
 		if err := by(one, "a"); err != nil {
 			t.Fatal("a second later:", err)

@@ -88,6 +88,13 @@ func (c *Clanforge) Resize(servers int) {
 	c.Servers = servers
 }
 
+// Spoil gives an allocation an error beside its server.
+func (c *Clanforge) Spoil(uuid string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.allocations[uuid].failure = "server is unhealthy"
+}
+
 // Forbid sets the maximum of the region to zero.
 func (c *Clanforge) Forbid() {
 	c.mu.Lock()
