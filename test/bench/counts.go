@@ -31,18 +31,13 @@ func (r *round) counts(ctx context.Context, i *installation) error {
 		return err
 	}
 	defer c.close()
-	begin := func(p *project, m manner, rate, k int) *arrivals {
-		a := p.arrive(m, rate, r.For, r.seed()+uint64(1000*k))
-		a.warm = r.Warm
-		return a
-	}
 	for k, m := range []manner{{}, {streams: true}, {one: true}, {hosted: true}} {
 		m.pairs = true
 		p, err := r.ready(ctx, i, fmt.Sprintf("counts-%d", k), m.hosted)
 		if err != nil {
 			return err
 		}
-		if err := r.count(ctx, c, fmt.Sprintf("%d pairs/s, %s", pairRate/2, m), begin(p, m, pairRate, k)); err != nil {
+		if err := r.count(ctx, c, fmt.Sprintf("%d pairs/s, %s", pairRate/2, m), r.share(p, m, pairRate, k)); err != nil {
 			return err
 		}
 	}
@@ -52,7 +47,7 @@ func (r *round) counts(ctx context.Context, i *installation) error {
 		if err != nil {
 			return err
 		}
-		projects[k] = begin(p, manner{}, r.Each, k)
+		projects[k] = r.share(p, manner{}, r.Each, k)
 	}
 	load := fmt.Sprintf("%d projects with %d/s each", r.Projects, r.Each)
 	if err := r.count(ctx, c, load, projects...); err != nil {
@@ -64,12 +59,11 @@ func (r *round) counts(ctx context.Context, i *installation) error {
 	}
 	rate := max(2, r.Each/2)
 	for k := range queues {
-		config := anybody(false)
-		config.Queue = fmt.Sprintf("queue-%d", k)
-		if err := p.put(ctx, config.Queue, config); err != nil {
+		queue, err := p.open(ctx, k)
+		if err != nil {
 			return err
 		}
-		queues[k] = begin(p, manner{queue: config.Queue}, rate, k)
+		queues[k] = r.share(p, manner{queue: queue}, rate, k)
 	}
 	return r.count(ctx, c, fmt.Sprintf("%d queues with %d/s each", r.Configs, rate), queues...)
 }

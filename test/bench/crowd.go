@@ -51,18 +51,32 @@ type life struct{ p50, p99, runner, system float64 }
 
 // live measures --live players a second.
 func (r *round) live(ctx context.Context, projects ...*project) (life, error) {
-	return r.liveAt(ctx, r.Live, projects...)
+	return r.liveAt(ctx, r.Live, manner{}, projects...)
 }
 
 // liveAt measures so many a second in each project.
-func (r *round) liveAt(ctx context.Context, rate int, projects ...*project) (life, error) {
+func (r *round) liveAt(ctx context.Context, rate int, m manner, projects ...*project) (life, error) {
 	r.report("%d/s in %d projects", rate, len(projects))
 	loads := make([]*arrivals, len(projects))
 	for k, p := range projects {
-		loads[k] = p.arrive(manner{}, rate, r.For, r.seed()+uint64(1000*k))
-		loads[k].warm = r.Warm
+		loads[k] = r.share(p, m, rate, k)
 	}
-	used, err := projects[0].together(ctx, loads...)
+	return r.together(ctx, projects[0].installation, loads...)
+}
+
+// share makes the players of the k-th part of a load. The parts of a project have different players.
+func (r *round) share(p *project, m manner, rate, k int) *arrivals {
+	a := p.arrive(m, rate, r.For, r.seed()+uint64(1000*k))
+	a.warm = r.Warm
+	const most = 400 // players of a part, as far as parts share a project
+	from := k * most % len(p.tokens)
+	a.tokens = slices.Concat(p.tokens[from:], p.tokens[:from])
+	return a
+}
+
+// together measures the parts of a load at the same time.
+func (r *round) together(ctx context.Context, i *installation, loads ...*arrivals) (life, error) {
+	used, err := i.together(ctx, loads...)
 	if ctx.Err() != nil {
 		return life{}, context.Cause(ctx)
 	}

@@ -63,9 +63,9 @@ type options struct {
 	Live     int           `help:"crowd, configs, signs, return: how many tickets arrive a second." default:"1000" placeholder:"N"`
 
 	Crowd    []int         `help:"crowd, restart, signs: how many stand by; each number is measured, of signs the first." default:"100000" placeholder:"N"`
-	Configs  int           `help:"configs: how many there are." default:"30" placeholder:"N"`
+	Configs  int           `help:"configs, queues: how many there are." default:"30" placeholder:"N"`
 	Projects int           `help:"projects: how many there are." default:"20" placeholder:"N"`
-	Each     int           `help:"projects: how many tickets arrive a second in each." default:"100" placeholder:"N"`
+	Each     int           `help:"projects, queues: how many tickets arrive a second in each; half as many in a queue." default:"100" placeholder:"N"`
 	Burst    int           `help:"burst, launch: how many players come." default:"20000" placeholder:"N"`
 	Peak     int           `help:"launch: how many come a second at the end of the climb, which takes 100 times --for." default:"4000" placeholder:"N"`
 	Curve    string        `help:"launch: write its curve to this file, as SVG." placeholder:"FILE"`

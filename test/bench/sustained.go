@@ -27,7 +27,7 @@ func (r *round) sustained(ctx context.Context, i *installation) error {
 		if !m.hosted {
 			without[m.one] = rate
 		} else if without[m.one] > 0 {
-			reading.than("no server", float64(without[m.one])).atLeast(0.75)
+			reading.than("no server", float64(without[m.one])).atLeast(0.8)
 		}
 	}
 	return nil
