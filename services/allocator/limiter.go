@@ -57,7 +57,8 @@ const maxWait = time.Second
 // within maxWait. Then the match should come again after a while; 0 when it is not known how long.
 func (l *limiter) admit(ctx context.Context, project string, h provider.Hosting) (f *fleet, again time.Duration) {
 	key := fleetKey{project, h.Profile, h.Fleet}
-	var timeout *time.Timer
+	ctx, cancel := context.WithTimeout(ctx, maxWait)
+	defer cancel()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for {
@@ -77,16 +78,10 @@ func (l *limiter) admit(ctx context.Context, project string, h provider.Hosting)
 			return nil, again
 		}
 		f.waiting++
-		if timeout == nil {
-			timeout = time.NewTimer(maxWait)
-			defer timeout.Stop()
-		}
 		l.mu.Unlock()
 		ended := false
 		select {
 		case <-f.vacancy.C():
-		case <-timeout.C:
-			ended = true
 		case <-ctx.Done():
 			ended = true
 		}

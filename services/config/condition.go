@@ -36,10 +36,7 @@ func (c condition) none() bool { return c.match == nil && c.noneMatch == nil }
 
 // holds reports whether a config with a revision, 0 when there is none, is what is asked for.
 func (c condition) holds(revision int64) bool {
-	if c.match != nil && !matchesAny(c.match, revision) {
-		return false
-	}
-	return !matchesAny(c.noneMatch, revision)
+	return (c.match == nil || matchesAny(c.match, revision)) && !matchesAny(c.noneMatch, revision)
 }
 
 func matchesAny(tags []string, revision int64) bool {

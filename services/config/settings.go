@@ -202,8 +202,7 @@ func settingsConditionFailed(revision int64) error {
 }
 
 func respondSettings(c echo.Context, p *pb.ProjectSettings) error {
-	header := c.Response().Header()
-	header.Set("ETag", etag(p.GetRevision()))
+	c.Response().Header().Set("ETag", etag(p.GetRevision()))
 	return c.JSON(http.StatusOK, settingsOf(p))
 }
 

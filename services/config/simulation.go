@@ -268,8 +268,7 @@ func (s *service) follow(ctx context.Context, r *pb.RunRequest, one *response.Si
 func (s *service) await(ctx context.Context, project string, one *response.Simulation, parts <-chan *pb.RunPart,
 	present bool) (*pb.RunPart, error) {
 	heard, stored := time.Now(), time.Now()
-	tick := time.NewTicker(simulationEvery)
-	defer tick.Stop()
+	tick := time.Tick(simulationEvery)
 	for {
 		select {
 		case <-ctx.Done():
@@ -284,7 +283,7 @@ func (s *service) await(ctx context.Context, project string, one *response.Simul
 				return p, fill(one, p, present)
 			}
 			continue
-		case <-tick.C:
+		case <-tick:
 			if time.Since(heard) > simulationLost {
 				return nil, errors.New("no runner answers any more: try again")
 			}

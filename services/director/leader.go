@@ -119,8 +119,6 @@ func (l *leader) publish(ctx context.Context) {
 // takes longer than some claims.
 func (l *leader) loop(ctx context.Context) {
 	l.inbox.poke(&pb.Poke{Configs: true})
-	timer := time.NewTimer(0)
-	defer timer.Stop()
 	for {
 		now := l.Now()
 		l.receive(ctx, now)
@@ -140,12 +138,8 @@ func (l *leader) loop(ctx context.Context) {
 		if retiring && l.idle(now) {
 			return
 		}
-		timer.Reset(l.start(ctx).Sub(l.Now()))
-		select {
-		case <-ctx.Done():
+		if !l.inbox.signal.Await(ctx, l.start(ctx).Sub(l.Now()), nil) {
 			return
-		case <-l.inbox.signal.C():
-		case <-timer.C:
 		}
 	}
 }

@@ -174,7 +174,7 @@ func (l *leader) endRun(ctx context.Context, s *segment, o schedule.Outcome, fai
 	now := l.Now()
 	cost := schedule.CostOf(stats, s.run.traffic, s.Lost(o, now))
 	s.observed.EndRun(ctx, o, failure, stats)
-	s.observed.RecordCost(ctx, cost)
+	l.observed.RecordCost(ctx, cost)
 	s.End(o, cost.Sum(), now)
 	s.run = nil
 	s.closeIfIdle()

@@ -150,15 +150,14 @@ func (s *service) run(ctx context.Context) error {
 	running.Go(func() { s.runners.watch(leading, s.Timing.Silence) })
 	running.Go(func() { s.findProjects(leading) })
 	running.Go(func() { s.watchQuiet(leading) })
-	ticker := time.NewTicker(s.Settings.Lease / 4)
-	defer ticker.Stop()
+	renewal := time.Tick(s.Settings.Lease / 4)
 	lead := func(project string, epoch uint64) { s.lead(leading, project, epoch, &running) }
 	for s.balance(ctx, lead); ; {
 		select {
 		case <-ctx.Done():
 			s.leave(ctx)
 			return nil
-		case <-ticker.C:
+		case <-renewal:
 			s.balance(ctx, lead)
 		case <-s.wake.C():
 			s.welcome(ctx, lead)

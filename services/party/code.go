@@ -28,16 +28,9 @@ var asPeopleType = strings.NewReplacer("-", "", " ", "", "O", "0", "I", "1", "L"
 
 // readCode reads a code as people type it: in either case, with dashes or spaces, with O for 0, and I or L for 1.
 func readCode(typed string) (string, error) {
-	if len(typed) > 4*codeLength {
-		return "", badCode()
-	}
 	code := asPeopleType.Replace(strings.ToUpper(typed))
-	if len(code) != codeLength || strings.Trim(code, codeLetters) != "" {
-		return "", badCode()
+	if len(typed) > 4*codeLength || len(code) != codeLength || strings.Trim(code, codeLetters) != "" {
+		return "", problem.New(problem.Invalid, "code: a party's code has %d letters and digits", codeLength)
 	}
 	return code, nil
-}
-
-func badCode() error {
-	return problem.New(problem.Invalid, "code: a party's code has %d letters and digits", codeLength)
 }

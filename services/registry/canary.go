@@ -151,9 +151,7 @@ func (q *canaryRequest) read() (*pb.Canary, error) {
 	return c, nil
 }
 
-func distinct(names []string) []string {
-	return slices.Compact(slices.Sorted(slices.Values(names)))
-}
+func distinct(names []string) []string { return slices.Compact(slices.Sorted(slices.Values(names))) }
 
 // mayBeCanary returns an error if a version cannot be the canary of a function now.
 func mayBeCanary(f *pb.Function, number int64) error {

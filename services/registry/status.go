@@ -2,6 +2,7 @@ package registry
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -71,11 +72,7 @@ func (b *runnerView) receive(s *pb.RunnerStatus) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := b.now()
-	for runner, r := range b.runners {
-		if now.Sub(r.at) > b.silenceLimit {
-			delete(b.runners, runner)
-		}
-	}
+	maps.DeleteFunc(b.runners, func(_ string, r report) bool { return now.Sub(r.at) > b.silenceLimit })
 	if s.GetLeaving() {
 		delete(b.runners, s.GetRunner())
 		return

@@ -72,8 +72,7 @@ func (l *instancePlace) take(ctx context.Context) error {
 	p.waiting = append(p.waiting, l)
 	p.distribute()
 	p.mu.Unlock()
-	retry := time.NewTicker(placeRetry)
-	defer retry.Stop()
+	retry := time.Tick(placeRetry)
 	for {
 		select {
 		case <-granted:
@@ -81,7 +80,7 @@ func (l *instancePlace) take(ctx context.Context) error {
 		case <-ctx.Done():
 			l.release()
 			return ctx.Err()
-		case <-retry.C:
+		case <-retry:
 			p.mu.Lock()
 			p.distribute()
 			p.mu.Unlock()

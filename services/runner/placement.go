@@ -11,24 +11,20 @@ import (
 
 // placeProjects reads the list of projects and hosts those that are placed on this runner, until ctx ends.
 func (r *Runner) placeProjects(ctx context.Context, goroutines *sync.WaitGroup) {
-	heartbeat := time.NewTicker(r.env.Settings.Heartbeat)
-	defer heartbeat.Stop()
-	poll := time.NewTicker(r.env.Settings.Poll)
-	defer poll.Stop()
-	settled := time.NewTimer(r.env.Settings.Settle)
-	defer settled.Stop()
+	heartbeat, poll := time.Tick(r.env.Settings.Heartbeat), time.Tick(r.env.Settings.Poll)
+	settled := time.After(r.env.Settings.Settle)
 	r.readProjects(ctx)
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-poll.C:
+		case <-poll:
 			r.readProjects(ctx)
 		case <-r.projectsChanged.C():
 			r.readProjects(ctx)
 		case <-r.peersChanged.C():
-		case <-heartbeat.C:
-		case <-settled.C:
+		case <-heartbeat:
+		case <-settled:
 		}
 		r.reconcile(ctx, goroutines)
 	}

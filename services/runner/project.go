@@ -44,8 +44,6 @@ func newHostedProject(e *env, project string, end context.CancelFunc) *hostedPro
 func (h *hostedProject) run(ctx context.Context) {
 	// Runs in flight may outlive ctx, and so does what they need.
 	life := context.WithoutCancel(ctx)
-	poll := time.NewTicker(h.env.Settings.Poll)
-	defer poll.Stop()
 	for ctx.Err() == nil {
 		desired, err := h.env.Store.Functions(ctx, h.project)
 		switch {
@@ -57,11 +55,7 @@ func (h *hostedProject) run(ctx context.Context) {
 		if h.feed != nil {
 			h.feed.recorder.Trim(h.env.Store.Now())
 		}
-		select {
-		case <-ctx.Done():
-		case <-poll.C:
-		case <-h.functionsChanged.C():
-		}
+		h.functionsChanged.Await(ctx, h.env.Settings.Poll, nil)
 	}
 	h.reconcile(life, nil, h.env.Settings.Drain)
 	h.goroutines.Wait()

@@ -157,15 +157,14 @@ func (s *slot) takePlace(ctx context.Context) error {
 
 // serve takes runs until ctx ends or the instance is not needed.
 func (s *slot) serve(ctx context.Context, instance Instance) error {
-	idle := time.NewTicker(s.f.env.Settings.Idle)
-	defer idle.Stop()
+	idle := time.Tick(s.f.env.Settings.Idle)
 	worker := s.f.gate.Worker(s.suits)
 	for ctx.Err() == nil { // checked first, so that a slot that ends takes no more runs
 		select {
 		case <-ctx.Done():
 		case <-instance.Done():
 			return cmp.Or(s.leave(worker, instance), errors.New("its process ended while it had nothing to do"))
-		case <-idle.C:
+		case <-idle:
 			if s.v.scaleDown(s) {
 				return s.leave(worker, instance)
 			}

@@ -90,7 +90,7 @@ func (s *service) store(c echo.Context, in creation, asked state.Creation) (crea
 		s.presence.Heard(project, created.ID)
 	}
 	if created.ID == body.GetId() { // and not by another request with its key
-		s.players.count(ctx, project, body)
+		s.players.Add(ctx, int64(state.PlayerCount(body)), s.projects.Option(project))
 	}
 	if len(created.Ended) > 0 {
 		s.Bus.NotifyEnded(ctx, project, created.Ended, "replaced")

@@ -60,13 +60,7 @@ func (s *service) seatsOf(project string, players []string, t *state.Ticket) (ma
 // seated are the players of a ticket whose seat passes the asker may have: a player the player's own, a game service
 // all of them. The owner of a ticket need not be one of its players.
 func (a viewer) seated(t *state.Ticket) []string {
-	var ids []string
-	for _, p := range t.Body.GetPlayers() {
-		ids = append(ids, p.GetId())
-	}
-	if len(ids) == 0 {
-		ids = append(ids, t.Body.GetOwner())
-	}
+	ids := state.PlayersOf(t.Body)
 	if a.anyone {
 		return ids
 	}

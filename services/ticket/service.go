@@ -84,7 +84,8 @@ type service struct {
 	// presence notes requests for tickets, and ends tickets without any.
 	presence *presence.Listener
 	idle     metric.Int64Counter
-	players  playersCreated
+	players  metric.Int64Counter
+	projects *telemetry.Labels
 	// estimates are asked for by GETs and streams.
 	estimates *estimates
 	// reminder logs that the keys of Seats are missing.
@@ -108,7 +109,9 @@ func New(o Options) app.Part {
 	s.estimates = newEstimates(o.Store.Waits, o.Now, o.Meter)
 	s.idle = o.Meter.Counter("matchmaker.tickets.unheard", "{ticket}",
 		"Tickets that ended without a request for them (tickets.silence in the project's settings).")
-	s.players = newPlayersCreated(o.Meter)
+	s.players = o.Meter.Counter("matchmaker.tickets.players", "{player}",
+		"Players of the tickets that were created. A ticket that names none has one.")
+	s.projects = o.Meter.Labels("project")
 	s.presence = presence.New(presence.Options{Log: o.Log, Meter: o.Meter, Hear: o.Store.Hear, Settings: o.Store.Settings,
 		End: s.endIdle, Find: o.Store.FindSigns})
 	s.creator = o.Store.Creator(o.Bus.PokeTickets)

@@ -34,15 +34,6 @@ func newService(o *Options) (*service, error) {
 	return &service{client: client, url: url, options: o}, nil
 }
 
-// proto is an AllocationRequest.
-func (o *Options) proto(a *allocation) any {
-	request := a.changes()
-	request["namespace"] = o.Namespace
-	request["gameServerSelectors"] = a.selectorObjects("READY", "ALLOCATED")
-	request["scheduling"] = o.Scheduling
-	return request
-}
-
 // The gRPC codes in the JSON of the service's errors.
 const (
 	codeInvalidArgument   = 3
@@ -57,7 +48,11 @@ const (
 const noServer = "there is no available GameServer to allocate"
 
 func (s *service) allocate(ctx context.Context, a *allocation) (*server, error) {
-	body, err := json.Marshal(s.options.proto(a))
+	asked := a.changes() // with the rest an AllocationRequest
+	asked["namespace"] = s.options.Namespace
+	asked["gameServerSelectors"] = a.selectorObjects("READY", "ALLOCATED")
+	asked["scheduling"] = s.options.Scheduling
+	body, err := json.Marshal(asked)
 	if err != nil {
 		return nil, err
 	}

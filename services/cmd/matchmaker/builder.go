@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -194,7 +195,8 @@ func (c *common) serveOne(
 // observe names the process, and opens its telemetry. It returns where the metrics are, nil for nowhere.
 func (b *builder) observe(ctx context.Context, c *common) (metrics net.Addr, err error) {
 	if c.Name == "" {
-		c.Name = hostname() + "-" + uuid.NewString()[:8]
+		host, _ := os.Hostname()
+		c.Name = cmp.Or(host, "matchmaker") + "-" + uuid.NewString()[:8]
 	}
 	b.name = c.Name
 	if b.telemetry, err = export.Open(ctx, export.Options{

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"os"
 	"reflect"
 	"slices"
 
@@ -147,13 +146,4 @@ func validate(all kong.Plugins) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// hostname is a replica's name where none is given.
-func hostname() string {
-	name, err := os.Hostname()
-	if err != nil {
-		return "matchmaker"
-	}
-	return name
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -81,11 +82,7 @@ func (c console) readContexts() (*contextFile, error) {
 		// Not wrapped: a parser's error may show what it could not parse, and there are tokens in the file.
 		return nil, fmt.Errorf("%s: it has no contexts that this version of mm can read", c.contextPath())
 	}
-	for name, one := range kept.Contexts {
-		if one == nil {
-			delete(kept.Contexts, name)
-		}
-	}
+	maps.DeleteFunc(kept.Contexts, func(_ string, one *keptContext) bool { return one == nil })
 	if kept.Contexts == nil {
 		kept.Contexts = map[string]*keptContext{}
 	}

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"slices"
@@ -97,8 +96,6 @@ func (w *progressReader) ReadAt(p []byte, offset int64) (int, error) {
 	w.bar.setValue(offset + int64(n))
 	return n, err
 }
-
-var _ io.ReaderAt = (*progressReader)(nil)
 
 const (
 	startTimeout  = 30 * time.Second

@@ -22,9 +22,6 @@ import (
 // structured reports whether results are printed for programs.
 func (s *session) structured() bool { return s.Output == "json" || s.Output == "yaml" }
 
-// wide reports whether tables have all columns.
-func (s *session) wide() bool { return s.Output == "wide" }
-
 // show prints a result: value as JSON or YAML, or the tables that have rows.
 func (s *session) show(value any, tables ...grid) error {
 	if s.structured() {
@@ -32,7 +29,7 @@ func (s *session) show(value any, tables ...grid) error {
 	}
 	var rendered []string
 	for _, g := range tables {
-		if !s.wide() {
+		if s.Output != "wide" {
 			g = g.narrow()
 		}
 		if len(g.rows) > 0 {

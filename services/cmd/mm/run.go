@@ -65,8 +65,11 @@ func run(ctx context.Context, args []string, console console) int {
 	}
 	values, empty := readGiven(command)
 	if err = cmp.Or(empty, err); err != nil {
-		text := oneLine(strings.ReplaceAll(err.Error(), "\n", "; "))
-		console.message(fmt.Sprintf("%s (see %s --help)", text, commandPath(command)))
+		text, path := oneLine(strings.ReplaceAll(err.Error(), "\n", "; ")), "mm"
+		if command != nil && command.Selected() != nil {
+			path = command.Selected().FullPath()
+		}
+		console.message(fmt.Sprintf("%s (see %s --help)", text, path))
 		return exitUsage
 	}
 	s, err := newSession(line.commonFlags, console)
@@ -163,12 +166,4 @@ func newParser(line *commandLine, console console, exit func(int)) (*kong.Kong, 
 		}
 		return next(nil)
 	})
-}
-
-// commandPath returns the command of a line, for the hint to its help.
-func commandPath(line *kong.Context) string {
-	if line != nil && line.Selected() != nil {
-		return line.Selected().FullPath()
-	}
-	return "mm"
 }

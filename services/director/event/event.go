@@ -189,16 +189,10 @@ func (p *Publisher) messages(entries []state.HistoryEntry) []*pb.Events {
 
 // rest waits until the wait is over, or minPause after something happened: what happens together shares a message.
 func (p *Publisher) rest(ctx context.Context, most time.Duration) error {
-	timer := time.NewTimer(most)
-	defer timer.Stop()
 	select {
 	case <-p.Wake.C():
-		timer.Reset(minPause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-		}
-	case <-timer.C:
+		_ = wait.For(ctx, minPause)
+	case <-time.After(most):
 	case <-ctx.Done():
 	}
 	select {

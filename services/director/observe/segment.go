@@ -61,9 +61,6 @@ func (s *Segment) EndRun(ctx context.Context, outcome schedule.Outcome, failure 
 	s.failing = failure
 }
 
-// RecordCost records what a run cost.
-func (s *Segment) RecordCost(ctx context.Context, c schedule.Cost) { s.project.RecordCost(ctx, c) }
-
 // RecordDelay records how long the budget delayed a run.
 func (s *Segment) RecordDelay(ctx context.Context, d time.Duration) {
 	if d > 0 {

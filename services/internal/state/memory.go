@@ -145,11 +145,7 @@ func (s *Store) memoryOf(ctx context.Context, server redis.Cmdable) (m Memory, l
 	if err != nil {
 		return Memory{}, false, err
 	}
-	fields := map[string]string{}
-	for line := range strings.Lines(text) {
-		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
-		fields[name] = value
-	}
+	fields := infoOf(text)
 	number := func(name string) int64 {
 		n, _ := strconv.ParseInt(fields[name], 10, 64)
 		return n
@@ -162,6 +158,16 @@ func (s *Store) memoryOf(ctx context.Context, server redis.Cmdable) (m Memory, l
 		Free:    maxmemory - number("used_memory") + number("mem_not_counted_for_evict"),
 		Reserve: s.memory.reserve.of(maxmemory), policy: fields["maxmemory_policy"],
 	}, true, nil
+}
+
+// infoOf returns the fields of a server's INFO.
+func infoOf(text string) map[string]string {
+	fields := map[string]string{}
+	for line := range strings.Lines(text) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		fields[name] = value
+	}
+	return fields
 }
 
 // Memory returns the memory of the server that is nearest to its reserve. known is false while no server with a

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -99,7 +100,7 @@ func (s *Store) putParty(
 			return ended, err
 		}
 	}
-	k, read := keysOf(project), ""
+	k, id, read := keysOf(project), cmp.Or(before.GetId(), after.GetId()), ""
 	if before != nil {
 		read = strconv.FormatInt(before.GetRevision(), 10)
 	}
@@ -111,8 +112,8 @@ func (s *Store) putParty(
 	var match string
 	var pauses Pauses
 	for range maxAttempts {
-		c := s.call("party_put", k, ids{ofParty: partyID(before, after), ofTicket: search, ofMatch: match},
-			"id", partyID(before, after),
+		c := s.call("party_put", k, ids{ofParty: id, ofTicket: search, ofMatch: match},
+			"id", id,
 			"read", read,
 			"next_revision", after.GetRevision(),
 			"body", body,
@@ -193,13 +194,6 @@ func partyBody(p *pb.Party) ([]byte, error) {
 			len(body), MaxPartySize).Exceeds("party-size")
 	}
 	return body, nil
-}
-
-func partyID(before, after *pb.Party) string {
-	if before != nil {
-		return before.GetId()
-	}
-	return after.GetId()
 }
 
 // partyDifference lists the members of b that a has not.

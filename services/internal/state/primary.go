@@ -3,7 +3,6 @@ package state
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync"
 
 	"github.com/redis/go-redis/v9"
@@ -35,7 +34,7 @@ func (s *primary) connected(ctx context.Context, addr string, conn *redis.Conn) 
 	if err != nil {
 		return err // the reply may still come: a connection that is kept would take it for the reply to its next command
 	}
-	history := historyIn(text)
+	history := infoOf(text)["master_replid"]
 	if history == "" {
 		return nil
 	}
@@ -49,16 +48,6 @@ func (s *primary) connected(ctx context.Context, addr string, conn *redis.Conn) 
 	}
 	s.histories[addr] = history
 	return nil
-}
-
-// historyIn is the replication id in a server's INFO: "" if there is none.
-func historyIn(info string) string {
-	for line := range strings.Lines(info) {
-		if history, ok := strings.CutPrefix(strings.TrimSpace(line), "master_replid:"); ok {
-			return history
-		}
-	}
-	return ""
 }
 
 // changeCount returns how often another server was found. When it has grown, earlier reads are void.

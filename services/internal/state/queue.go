@@ -3,7 +3,6 @@ package state
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"google.golang.org/protobuf/proto"
 
@@ -38,12 +37,7 @@ func (s *Store) ServedQueues(ctx context.Context, project string) ([]string, err
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	var queues []string
-	for _, name := range names {
-		if queue, ok := strings.CutPrefix(name, servers); ok {
-			queues = append(queues, queue)
-		}
-	}
+	queues := idsOf(names, servers)
 	slices.Sort(queues)
 	return queues, nil
 }

@@ -113,13 +113,12 @@ func (o *lookout) remove(l *look) {
 
 // run looks after the readers until none waits.
 func (o *lookout) run(ctx context.Context) {
-	tick := time.NewTicker(o.store.waits.every)
-	defer tick.Stop()
+	tick := time.Tick(o.store.waits.every)
 	for {
 		select {
 		case <-o.store.waits.closed:
 			return
-		case <-tick.C:
+		case <-tick:
 		}
 		o.mu.Lock()
 		all := slices.Collect(maps.Keys(o.wait))

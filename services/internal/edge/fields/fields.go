@@ -3,6 +3,7 @@
 package fields
 
 import (
+	"maps"
 	"slices"
 
 	"matchmaker.dev/services/internal/edge/problem"
@@ -52,10 +53,7 @@ func (p *Values) check(at string, l Limits) error {
 
 // Columns are the attributes as parallel lists, sorted by name: equal payloads have equal columns.
 func (p *Values) Columns() (names []string, values []float64) {
-	names = make([]string, 0, len(p.Attributes))
-	for name := range p.Attributes {
-		names = append(names, name)
-	}
+	names = slices.AppendSeq(make([]string, 0, len(p.Attributes)), maps.Keys(p.Attributes))
 	slices.Sort(names)
 	values = make([]float64, len(names))
 	for i, name := range names {

@@ -14,6 +14,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/observe/telemetry"
+	"matchmaker.dev/services/internal/platform/wait"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -121,24 +122,19 @@ func (l *Listener) note(p *project, ticket string) {
 
 // Run tells the state until ctx ends.
 func (l *Listener) Run(ctx context.Context) {
-	again := time.NewTicker(tick)
-	defer again.Stop()
-	for {
-		select {
-		case <-again.C:
+	for n := range wait.Every(ctx, tick) {
+		if n > 0 {
 			l.Tick(ctx, time.Now())
-		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
-			defer cancel()
-			l.mu.Lock()
-			all := maps.Clone(l.projects)
-			l.mu.Unlock()
-			for name, p := range all {
-				if p.silence > 0 {
-					l.flush(last, name, p, time.Now())
-				}
-			}
-			return
+		}
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
+	defer cancel()
+	l.mu.Lock()
+	all := maps.Clone(l.projects)
+	l.mu.Unlock()
+	for name, p := range all {
+		if p.silence > 0 {
+			l.flush(last, name, p, time.Now())
 		}
 	}
 }

@@ -5,6 +5,7 @@ package ratelimit
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 	"time"
 
@@ -83,11 +84,7 @@ func (r *refusals) note(project string, now time.Time, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.last) >= maxRefusals {
-		for other, one := range r.last {
-			if one.over(now) {
-				delete(r.last, other)
-			}
-		}
+		maps.DeleteFunc(r.last, func(_ string, one refusal) bool { return one.over(now) })
 	}
 	if len(r.last) < maxRefusals {
 		r.last[project] = refusal{*refused, now}

@@ -69,12 +69,11 @@ func (s *Stream) Wait(woken <-chan struct{}, look time.Time) (end string) {
 
 // Await waits for a moment until something is known that another process is about to tell, and wakes for it.
 func (s *Stream) Await(woken <-chan struct{}, known func() bool) {
-	timer := time.NewTimer(reasonTime)
-	defer timer.Stop()
+	late := time.After(reasonTime)
 	for !known() {
 		select {
 		case <-woken:
-		case <-timer.C:
+		case <-late:
 			return
 		case <-s.ctx.Done():
 			return

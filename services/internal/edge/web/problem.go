@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -101,19 +102,12 @@ func writeProblem(log *slog.Logger, c echo.Context, err error) {
 func problemText(status int, code problem.Code, detail, correlationID string) ([]byte, error) {
 	return json.Marshal(problemBody{
 		Type:       "https://httpstatuses.io/" + strconv.Itoa(status),
-		Title:      title(status),
+		Title:      cmp.Or(http.StatusText(status), "Client Closed Request"),
 		Status:     status,
 		Detail:     detail,
 		Code:       code.String(),
 		Extensions: extensions{CorrelationID: correlationID},
 	})
-}
-
-func title(status int) string {
-	if text := http.StatusText(status); text != "" {
-		return text
-	}
-	return "Client Closed Request"
 }
 
 // setRateLimit names the limit that was met, in the headers of draft-ietf-httpapi-ratelimit-headers: nothing is left of

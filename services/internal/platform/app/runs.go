@@ -34,7 +34,10 @@ func (r *runGroup) start(ctx context.Context, parts []Part, fail context.CancelC
 			if err != nil && !stopped {
 				fail(fmt.Errorf("%s: %w", p.Name, err))
 			}
-			r.remove(p.Name)
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			n := slices.Index(r.names, p.Name)
+			r.names = slices.Delete(r.names, n, n+1)
 		})
 	}
 	go func() {
@@ -43,21 +46,12 @@ func (r *runGroup) start(ctx context.Context, parts []Part, fail context.CancelC
 	}()
 }
 
-func (r *runGroup) remove(name string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	n := slices.Index(r.names, name)
-	r.names = slices.Delete(r.names, n, n+1)
-}
-
 // wait returns when all have returned or time is up. The error names parts that did not return.
 func (r *runGroup) wait(within time.Duration) error {
-	timer := time.NewTimer(within)
-	defer timer.Stop()
 	select {
 	case <-r.allReturned:
 		return nil
-	case <-timer.C:
+	case <-time.After(within):
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"matchmaker.dev/services/internal/edge/problem"
+	"matchmaker.dev/services/internal/platform/wait"
 )
 
 // orphanTime is how long a child of a dead process may take to follow it.
@@ -45,8 +46,6 @@ func unlock(f *os.File) error {
 func acquire(ctx context.Context, f *os.File, dir string) error {
 	ctx, cancel := context.WithTimeout(ctx, orphanTime)
 	defer cancel()
-	retry := time.NewTicker(20 * time.Millisecond)
-	defer retry.Stop()
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
@@ -59,11 +58,9 @@ func acquire(ctx context.Context, f *os.File, dir string) error {
 		if owner == 0 || alive(owner) {
 			return problem.New(problem.Conflict, "folder %s is in use by process %d", dir, owner)
 		}
-		select {
-		case <-ctx.Done():
-			return problem.Wrap(problem.Conflict, ctx.Err(),
+		if err := wait.For(ctx, 20*time.Millisecond); err != nil {
+			return problem.Wrap(problem.Conflict, err,
 				"folder %s is still held by a child of process %d, which is gone: end it", dir, owner)
-		case <-retry.C:
 		}
 	}
 }

@@ -58,9 +58,12 @@ type Redis struct {
 // StartRedis returns when the server has loaded its data and answers. The child dies with this process, however that
 // ends.
 func StartRedis(ctx context.Context, o RedisOptions) (*Redis, error) {
-	path, err := find(o.Binary)
-	if err != nil {
-		return nil, fmt.Errorf("redis: %w", err)
+	path := RedisBinary()
+	if o.Binary != "" {
+		var err error
+		if path, err = exec.LookPath(o.Binary); err != nil {
+			return nil, fmt.Errorf("redis: %w", err)
+		}
 	}
 	if path == "" {
 		return StartMemory(o.Port, o.Password)
@@ -144,14 +147,6 @@ func (r *Redis) Close() error {
 	}
 	_ = unlock(r.lock)
 	return nil
-}
-
-// find is the path of the server to run, "" when there is none and none was named.
-func find(binary string) (string, error) {
-	if binary != "" {
-		return exec.LookPath(binary)
-	}
-	return RedisBinary(), nil
 }
 
 // RedisBinary is the path of the server that runs when none is named, "" when there is none.

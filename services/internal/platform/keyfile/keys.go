@@ -199,7 +199,10 @@ func Rotate(path string, now time.Time) (from time.Time, err error) {
 	default:
 		from = now.Add(Lead)
 	}
-	private, err := generate(from)
+	private, err := Generate()
+	if err == nil {
+		err = private.Set(fromKey, from.Unix())
+	}
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -219,12 +222,4 @@ func Rotate(path string, now time.Time) (from time.Time, err error) {
 		return time.Time{}, err
 	}
 	return from, Replace(path, text, 0o600)
-}
-
-func generate(from time.Time) (jwk.Key, error) {
-	key, err := Generate()
-	if err != nil {
-		return nil, err
-	}
-	return key, key.Set(fromKey, from.Unix())
 }

@@ -24,11 +24,9 @@ func (s Signal) Notify() {
 // Await waits until the receiver is notified, or for d at most. It is false when ctx ended before, or stopped was
 // closed.
 func (s Signal) Await(ctx context.Context, d time.Duration, stopped <-chan struct{}) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-s.c:
-	case <-timer.C:
+	case <-time.After(d):
 	case <-stopped:
 		return false
 	case <-ctx.Done():

@@ -97,8 +97,7 @@ func (p *Process) Err() error {
 
 // Wait returns nil as soon as ready is true. It returns an error when the process or ctx ended before.
 func (p *Process) Wait(ctx context.Context, ready func() bool) error {
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
+	tick := time.Tick(10 * time.Millisecond)
 	for !ready() {
 		select {
 		case <-p.done:
@@ -108,7 +107,7 @@ func (p *Process) Wait(ctx context.Context, ready func() bool) error {
 			return p.Err()
 		case <-ctx.Done():
 			return fmt.Errorf("%s is not ready: %w%s", p.name(), context.Cause(ctx), &p.tail)
-		case <-tick.C:
+		case <-tick:
 		}
 	}
 	return nil
@@ -127,11 +126,9 @@ func (p *Process) Kill() {
 // when the process ended with exit status 0.
 func (p *Process) Stop(within time.Duration) error {
 	p.Signal(syscall.SIGTERM)
-	late := time.NewTimer(within)
-	defer late.Stop()
 	select {
 	case <-p.done:
-	case <-late.C:
+	case <-time.After(within):
 		p.Kill()
 	}
 	if p.err != nil {

@@ -12,11 +12,10 @@ import (
 // Every yields 0 at once, and then 1, 2 and so on, one each interval, until ctx ends.
 func Every(ctx context.Context, interval time.Duration) iter.Seq[int] {
 	return func(yield func(int) bool) {
-		tick := time.NewTicker(interval)
-		defer tick.Stop()
+		tick := time.Tick(interval)
 		for n := 0; ctx.Err() == nil && yield(n); n++ {
 			select {
-			case <-tick.C:
+			case <-tick:
 			case <-ctx.Done():
 			}
 		}
@@ -25,10 +24,8 @@ func Every(ctx context.Context, interval time.Duration) iter.Seq[int] {
 
 // For waits, and returns ctx's error if that ends first.
 func For(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

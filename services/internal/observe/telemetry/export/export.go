@@ -54,9 +54,13 @@ func Open(ctx context.Context, o Options) (*Telemetry, error) {
 	if os.Getenv("OTEL_SDK_DISABLED") == "true" {
 		return t, nil
 	}
-	who, err := resource.New(ctx,
-		resource.WithAttributes(attribute.String("service.name", o.Service), attribute.String("service.version", o.Version)),
-		resource.WithAttributes(instance(o.Instance)...),
+	attributes := []attribute.KeyValue{
+		attribute.String("service.name", o.Service), attribute.String("service.version", o.Version),
+	}
+	if o.Instance != "" {
+		attributes = append(attributes, attribute.String("service.instance.id", o.Instance))
+	}
+	who, err := resource.New(ctx, resource.WithAttributes(attributes...),
 		resource.WithTelemetrySDK(), resource.WithHost(), resource.WithFromEnv())
 	if err != nil {
 		o.Log.WarnContext(ctx, "telemetry: not all of the resource is known", "error", err)
@@ -69,13 +73,6 @@ func Open(ctx context.Context, o Options) (*Telemetry, error) {
 		return nil, err
 	}
 	return t, nil
-}
-
-func instance(name string) []attribute.KeyValue {
-	if name == "" {
-		return nil
-	}
-	return []attribute.KeyValue{attribute.String("service.instance.id", name)}
 }
 
 // Close sends what is left and stops. ctx bounds how long that may take. What cannot be sent is logged: it is no
