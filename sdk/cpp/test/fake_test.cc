@@ -6,6 +6,8 @@
 #include <clocale>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <locale>
 #include <thread>
 #include <utility>
@@ -147,6 +149,40 @@ void testRestore() {
   until({&again}, [&] { return again.update.state == S::Searching; });
   fake.match({"ada"});
   until({&again}, [&] { return again.update.state == S::Matched; });
+}
+
+struct Kept final : Storage {
+  std::string load() override { return text; }
+  void save(const std::string& of) override { text = of; }
+
+  std::string text = "{\"ticket\":\"older\"}";
+};
+
+void testRefusedSearch() {
+  FakeService fake(100);
+  fake.full = 1;
+  Kept storage;
+  const std::string older = storage.text;
+  Player ada(fake, "ada", &storage);
+  ada.follow(ada.matchmaker.search());
+  until({&ada}, [&] { return ada.update.ended(); });
+  CHECK(storage.text == older);
+}
+
+void testFileAfterACrash() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+  const auto path = std::filesystem::temp_directory_path() / ("fake-test." + std::to_string(now));
+  const auto fresh = path.string() + ".new";
+  const auto storage = fileStorage(path.string());
+  storage->save("one");
+  std::ofstream(fresh) << "tw";  // while it was written
+  CHECK(storage->load() == "one");
+  storage->save("two");
+  CHECK(storage->load() == "two" && !std::filesystem::exists(fresh));
+  std::filesystem::rename(path, fresh);  // before it took the place of the one before
+  CHECK(storage->load() == "two");
+  storage->save("");
+  CHECK(storage->load().empty() && !std::filesystem::exists(path) && !std::filesystem::exists(fresh));
 }
 
 /** Another search keeps its ticket as soon as the create of this one is sent. */
@@ -408,6 +444,8 @@ int main() {
   testDeclinesCancelsAndErrors();
   testParties();
   testRestore();
+  testFileAfterACrash();
+  testRefusedSearch();
   testNewerSearch();
   testFilling();
   auto two = *Json::parse("{\"a\":1,\"b\":0,\"a\":2}");

@@ -2,6 +2,7 @@
 using System;
 using System.Collections.Generic;
 using System.Globalization;
+using System.IO;
 using System.Linq;
 using System.Net;
 using System.Net.Sockets;
@@ -94,6 +95,8 @@ static class FakeTest
         Parties();
         Restores();
         LeavesWhatANewerSearchKeeps();
+        LeavesAnOlderSearchWhereItIsRefused();
+        KeepsAFileOverACrash();
         Fills();
         LeavesAnErrorWithoutEnd();
         LeavesALookUpThatTakesLong();
@@ -216,6 +219,38 @@ static class FakeTest
         fake.Full = 1;
         ada.Follow(ada.Matchmaker.Search());
         left("it is full");
+    }
+
+    sealed class Kept : IStorage
+    {
+        string text = "{\"ticket\":\"older\"}";
+        public string Load() => text;
+        public void Save(string of) => text = of;
+    }
+
+    static void LeavesAnOlderSearchWhereItIsRefused()
+    {
+        var fake = new FakeService(100) { Full = 1 };
+        var storage = new Kept();
+        var older = storage.Load();
+        var ada = new Player(fake, "ada", storage);
+        ada.Follow(ada.Matchmaker.Search());
+        Until("it is full", () => ada.Update.Ended, ada);
+        Check(storage.Load() == older, "what was kept before");
+    }
+
+    static void KeepsAFileOverACrash()
+    {
+        string path = Path.GetTempFileName(), fresh = path + ".new";
+        var storage = new FileStorage(path);
+        storage.Save("one");
+        File.WriteAllText(fresh, "tw");
+        Check(storage.Load() == "one", "a crash while a text is written leaves the one before");
+        storage.Save("two");
+        File.Move(path, fresh);
+        Check(storage.Load() == "two", "a crash before it takes the other one's place leaves it");
+        storage.Save(null);
+        Check(storage.Load() == null && !File.Exists(path) && !File.Exists(fresh), "nothing is kept any more");
     }
 
     static void Fills()

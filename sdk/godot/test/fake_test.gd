@@ -117,8 +117,9 @@ var failed = ""
 
 func _idle(_delta):
 	check_page()
-	for named in ["searches", "declines", "cancels", "is_full_and_gone", "parties", "restores", "keeps_the_newer", "fills",
-			"autoload", "leaves_errors", "takes_any_regions", "renews", "parses_so_many", "looks_names_up"]:
+	for named in ["searches", "declines", "cancels", "is_full_and_gone", "parties", "restores", "keeps_files",
+			"keeps_the_newer", "fills", "autoload", "leaves_errors", "takes_any_regions", "renews", "parses_so_many",
+			"looks_names_up"]:
 		part = named
 		fake = Fake.new(100)
 		ada = Player.new(fake.client("ada"))
@@ -213,9 +214,13 @@ func cancels():
 
 func is_full_and_gone():
 	fake.full = 1
+	ada.client.connection.storage = "user://before"
+	ada.client.connection.save({"ticket": "older"})
 	ada.follow(ada.client.search({}))
 	until("ada.says('failed')")
-	check("ada.update.problem.code == 'busy'")
+	check("ada.update.problem.code == 'busy' and ada.client.connection.kept().get('ticket') == 'older'")
+	ada.client.forget()
+	ada.client.connection.storage = ""
 	fake.full = 0
 	fake.gone = true
 	ada.follow(ada.client.search({}))
@@ -254,6 +259,23 @@ func restores():
 	until("ada.says('searching')")
 	fake.assign(["ada"])
 	until("ada.says('matched')")
+
+# A crash comes while a text is written, or before it takes the place of the one before.
+func keeps_files():
+	var path = "user://kept"
+	Platform.save_text(path, "one")
+	var file = File.new()
+	file.open(path + ".new", File.WRITE)
+	file.store_string("tw")
+	file.close()
+	var kept = [Platform.load_text(path)]
+	Platform.save_text(path, "two")
+	Directory.new().rename(path, path + ".new")
+	kept.append(Platform.load_text(path))
+	Platform.save_text(path, "")
+	kept.append(Platform.load_text(path))
+	if kept != ["one", "two", ""]:
+		failed = "kept is %s" % [kept]
 
 # The players share what is kept: his search is the newer one, and hers leaves it.
 func keeps_the_newer():

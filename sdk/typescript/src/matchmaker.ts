@@ -128,6 +128,7 @@ export class Matchmaker {
     const body = await creation(o)
     await this.#whoIs()
     const key = [Date.now(), Math.random(), Math.random()].map((n) => n.toString(36).replace('0.', '')).join('-')
+    const { ticket: before } = await this.#keeper.load()
     await this.#keeper.save({ key })
     let ticket: string | undefined
     try {
@@ -143,7 +144,7 @@ export class Matchmaker {
         }
       }
       if (ticket === undefined) {
-        await this.#keeper.replace({ key }, null)
+        await this.#keeper.replace({ key }, before ? { ticket: before } : null) // the player may have that one still
         throw e
       }
     }

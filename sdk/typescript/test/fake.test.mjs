@@ -112,6 +112,15 @@ test('what a newer search keeps is left as it is', patience, async () => {
   await left(fake.matchmaker('cyd', { storage }).search(), 'busy')
 })
 
+test('a search that is refused leaves what was kept before', patience, async () => {
+  const fake = new FakeService()
+  fake.full = 120
+  const older = '{"ticket":"older"}'
+  const storage = { text: older, load: () => storage.text, save: (text) => void (storage.text = text) }
+  await assert.rejects(fake.matchmaker('ada', { storage }).search().match, { code: 'busy' })
+  assert.equal(storage.text, older)
+})
+
 test('a ticket whose answers were lost is found by its key', patience, async () => {
   const fake = new FakeService({ speed: 100 })
   let lost = 0
