@@ -283,23 +283,29 @@ struct Renewing final : Transport {
   std::uint64_t start(const HttpRequest& request, HttpListener& listener) override {
     asked.push_back(request.method + " " + request.headers[1].second);
     answers = &listener;
+    renews = request.method == "POST";
     return 1;
   }
   void cancel(std::uint64_t) override { answers = nullptr; }
   void pump(int) override {
     HttpListener* to = std::exchange(answers, nullptr);
     if (to == nullptr) return;
-    to->onHead(200, {{"content-type", "application/json"}});
+    to->onHead(renews ? status : 200, {{"content-type", "application/json"}});
     to->onData("{\"token\":\"next\"}");
     to->onEnd("");
   }
   std::vector<std::string> asked;
   HttpListener* answers = nullptr;
+  bool renews = false;
+  /** Of an answer to a renewal. */
+  int status = 200;
 };
 
-void testServersTokens() {
-  const std::string first = "x.eyJpYXQiOjAsImV4cCI6OTB9.x";  // of 90 seconds
+const std::string first = "x.eyJpYXQiOjAsImV4cCI6OTB9.x";  // of 90 seconds
+
+void testServersTokens(int status, const std::string& next) {
   Renewing host;
+  host.status = status;
   double now = 0;
   Matchmaker* own = nullptr;
   Options o;
@@ -321,7 +327,7 @@ void testServersTokens() {
     for (int i = 0; i < 100 && !done; i++) server.pump(1);
     CHECK(done);
   }
-  CHECK((host.asked == std::vector<std::string>{"GET Bearer " + first, "POST Bearer " + first, "GET Bearer next"}));
+  CHECK((host.asked == std::vector<std::string>{"GET Bearer " + first, "POST Bearer " + first, "GET Bearer " + next}));
 }
 
 /** Answers streams with an error that does not end: a byte each time that it is pumped. */
@@ -451,7 +457,8 @@ int main() {
   auto two = *Json::parse("{\"a\":1,\"b\":0,\"a\":2}");
   CHECK(two.text() == "{\"b\":0,\"a\":2}" && two.set("a", Json(3))["a"].number() == 3);
   testNamesOfPlayers();
-  testServersTokens();
+  testServersTokens(200, "next");
+  testServersTokens(401, first);
   testErrorsWithoutEnd();
   testNamesThatAreNotFound();
   testThreads();

@@ -400,6 +400,9 @@ static class FakeTest
     sealed class Renewing : ITransport, IClock
     {
         internal readonly List<string> Asked = new List<string>();
+        /// <summary>Of an answer to a renewal.</summary>
+        internal int Status;
+        int status;
         IHttpListener answers;
 
         public double Wall { get; set; }
@@ -408,6 +411,7 @@ static class FakeTest
         public long Start(HttpCall call, IHttpListener listener)
         {
             Asked.Add(call.Method + " " + call.Headers.Single(h => h.Key == "Authorization").Value);
+            status = call.Method == "POST" ? Status : 200;
             answers = listener;
             return 1;
         }
@@ -420,16 +424,23 @@ static class FakeTest
             if (to == null) return;
             answers = null;
             var body = Encoding.UTF8.GetBytes("{\"token\":\"next\"}");
-            to.OnHead(200, new Dictionary<string, string> { ["content-type"] = "application/json" });
+            to.OnHead(status, new Dictionary<string, string> { ["content-type"] = "application/json" });
             to.OnData(body, body.Length);
             to.OnEnd(null);
         }
     }
 
+    const string First = "x.eyJpYXQiOjAsImV4cCI6OTB9.x"; // of 90 seconds
+
     static void RenewsAServersToken()
     {
-        const string first = "x.eyJpYXQiOjAsImV4cCI6OTB9.x"; // of 90 seconds
-        var host = new Renewing();
+        RenewsAServersToken(200, "next");
+        RenewsAServersToken(401, First);
+    }
+
+    static void RenewsAServersToken(int status, string next)
+    {
+        var host = new Renewing { Status = status };
         var renew = Matchmaking.Api.Requests.RenewServerToken();
         Matchmaker server = null;
         server = new Matchmaker(new Options
@@ -440,7 +451,7 @@ static class FakeTest
             Clock = host,
             Token = (why, reply) =>
             {
-                if (why == Why.First) reply(first, null);
+                if (why == Why.First) reply(First, null);
                 else server.Send(renew, r => reply(r.Value?.Token, r.Error?.Message));
             },
         });
@@ -453,7 +464,7 @@ static class FakeTest
             Check(done, "an answer at " + now);
         }
         var asked = string.Join(", ", host.Asked);
-        Check(asked == "GET Bearer " + first + ", POST Bearer " + first + ", GET Bearer next", "it renews: " + asked);
+        Check(asked == "GET Bearer " + First + ", POST Bearer " + First + ", GET Bearer " + next, "it renews: " + asked);
     }
 
     static void DisposesWithinACallback()

@@ -64,7 +64,7 @@ func step():
 			return _end(null, null) # deleted before
 		_lost = _lost or _problem.code == "offline" or _problem.status >= 500
 		_problem.unanswered = _lost
-		if _problem.status == 401 and not _refused:
+		if _problem.status == 401 and not _refused and not _exchange.renews():
 			_refused = true
 			_begin() # with another token
 			continue

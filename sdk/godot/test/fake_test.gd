@@ -90,6 +90,8 @@ class Drip:
 class Renewing:
 	extends "res://addons/matchmaker/client/fake.gd"
 	var server = null
+	var refuses = false
+	var renewals = 0
 	var next = "fake." + Marshalls.utf8_to_base64("{\"sub\":\"next\"}") + ".fake"
 
 	func _init(speed).(speed):
@@ -103,7 +105,11 @@ class Renewing:
 		server.connection.tokens.answer(answer.token if answer != null else "", "")
 
 	func _answer(call):
-		if call.path[1] == "servers" and call.player == "ada":
+		if call.path[1] == "servers":
+			renewals += 1
+		if call.path[1] == "servers" and refuses:
+			call.refuse(401, "unauthenticated")
+		elif call.path[1] == "servers" and call.player == "ada":
 			call.tell(200, {"token": next})
 		else:
 			._answer(call)
@@ -335,6 +341,12 @@ func renews():
 	ada.client.measure()
 	until("ada.known.regions == []")
 	check("ada.client.connection.tokens.token == fake.next")
+	fake.refuses = true
+	ada.known.regions = null
+	ada.client.connection.tokens.expire()
+	ada.client.measure({"anew": true})
+	until("ada.known.regions == []")
+	check("fake.renewals == 2")
 
 func parses_so_many():
 	var text = "1"

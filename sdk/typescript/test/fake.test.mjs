@@ -178,7 +178,7 @@ test('events that are cut, come twice, late or are unknown change nothing', pati
   assert.ok(lasts[1])
 })
 
-const json = (text) => new Response(text, { headers: { 'Content-Type': 'application/json' } })
+const json = (text, status = 200) => new Response(text, { status, headers: { 'Content-Type': 'application/json' } })
 
 test('what is told of regions is of any type', patience, async () => {
   const fake = new FakeService()
@@ -242,23 +242,25 @@ test('a token is replaced before it ends, and when it is refused', patience, asy
   assert.deepEqual(asked, ['first', 'expiring', 'refused'])
 })
 
-test("a game server's next token comes for its last one", patience, async () => {
+test("a game server's next token comes for its last one, which is refused once", patience, async () => {
   const fake = new FakeService()
-  const asked = []
-  let now = 0
   const first = `fake.${btoa('{"sub":"ada","iat":0,"exp":90}')}.fake`
-  const server = fake.matchmaker('ada', {
-    token: async (why) => (why === 'first' ? first : (await server.send(api.renewServerToken())).token),
-    clock: { now: () => now, setTimeout: (f, ms) => setTimeout(f, ms / 100), clearTimeout },
-    fetch: async (_url, { method, headers }) => {
-      asked.push(`${method} ${headers.Authorization}`)
-      return json('{"token":"next"}')
-    },
-  })
-  await server.send(api.myParty())
-  now = 61_000
-  await server.send(api.myParty())
-  assert.deepEqual(asked, [`GET Bearer ${first}`, `POST Bearer ${first}`, 'GET Bearer next'])
+  for (const [status, next] of [[200, 'next'], [401, first]]) {
+    const asked = []
+    let now = 0
+    const server = fake.matchmaker('ada', {
+      token: async (why) => (why === 'first' ? first : (await server.send(api.renewServerToken())).token),
+      clock: { now: () => now, setTimeout: (f, ms) => setTimeout(f, ms / 100), clearTimeout },
+      fetch: async (_url, { method, headers }) => {
+        asked.push(`${method} ${headers.Authorization}`)
+        return json('{"token":"next"}', method === 'GET' ? 200 : status)
+      },
+    })
+    await server.send(api.myParty())
+    now = 61_000
+    await server.send(api.myParty())
+    assert.deepEqual(asked, [`GET Bearer ${first}`, `POST Bearer ${first}`, `GET Bearer ${next}`])
+  }
 })
 
 test('a device that slept asks at once', patience, async () => {
