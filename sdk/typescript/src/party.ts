@@ -89,6 +89,12 @@ export class Party implements AsyncIterable<PartyUpdate> {
     return this.#search
   }
 
+  /** The leader ends the search. */
+  async stop(signal?: AbortSignal): Promise<void> {
+    const party = await this.#c.send(api.stopPartySearch(this.id), signal)
+    if (party) this.#see(party)
+  }
+
   /** The leader hands over. */
   async promote(player: string, signal?: AbortSignal): Promise<void> {
     this.#see(await this.#c.ask(api.setPartyLeader(this.id, { player }), signal))
