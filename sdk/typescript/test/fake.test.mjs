@@ -93,6 +93,29 @@ test('a search takes no longer than the game allows', patience, async () => {
   assert.deepEqual(fake.waiting, [])
 })
 
+test('a search whose signal has aborted is cancelled as another one', patience, async () => {
+  const fake = new FakeService()
+  for (const late of [false, true]) {
+    const leaves = new AbortController()
+    const ada = fake.matchmaker('ada').search({ signal: leaves.signal })
+    await until(ada, 'searching')
+    leaves.abort()
+    await assert.rejects(ada.match, { name: 'AbortError' })
+    if (late) fake.match(['ada'])
+    const { cancelled, match } = await ada.cancel()
+    assert.equal(cancelled, !late)
+    assert.equal(match?.connection, late ? '127.0.0.1:7777' : undefined)
+    assert.deepEqual(fake.waiting, [])
+  }
+  const leaves = new AbortController()
+  const never = () => {
+    leaves.abort()
+    return new Promise(() => {})
+  }
+  const bob = fake.matchmaker('bob', { fetch: never }).search({ signal: leaves.signal })
+  await assert.rejects(bob.cancel(), { name: 'AbortError' }) // there may be a ticket
+})
+
 test('what a newer search keeps is left as it is', patience, async () => {
   const fake = new FakeService()
   const newer = '{"ticket":"newer"}' // it is there as soon as the create of this one is sent
