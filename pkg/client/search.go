@@ -94,7 +94,7 @@ func (s *Search) Answer(ctx context.Context, accept bool) error {
 		return errors.New("client: no match asks the players")
 	}
 	err := s.client.AnswerMatch(ctx, a)
-	if Status(err) == http.StatusConflict || Status(err) == http.StatusNotFound {
+	if Status(err) == http.StatusConflict || IsNotFound(err) {
 		return nil
 	}
 	return err
@@ -221,10 +221,10 @@ func (s *Search) report(e TicketEvent) {
 // end deletes the ticket. When it has its result, that is returned.
 func (s *Search) end(ctx context.Context) (*Ticket, error) {
 	err := s.client.CancelTicket(ctx, s.saved.Ticket, s.saved.Player)
-	switch status := Status(err); {
-	case status == http.StatusConflict:
+	switch {
+	case Status(err) == http.StatusConflict:
 		return s.client.Wait(ctx, s.saved.Ticket)
-	case err != nil && status != http.StatusNotFound:
+	case err != nil && !IsNotFound(err):
 		return nil, err
 	}
 	return nil, ErrCancelled

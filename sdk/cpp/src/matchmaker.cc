@@ -91,7 +91,7 @@ void left(const std::shared_ptr<Connection>& c, const Saved& saved, const Found&
       api::Ticket t;
       read(r.value, t);
       if (!r.error && goesOn(t)) return done({t.id, {}});
-      if (r.error && r.error.status != 404) return done({"", r.error});
+      if (r.error && !r.error.missing()) return done({"", r.error});
       newest(c, done);
     });
   } else if (!saved.key.empty()) {
@@ -226,7 +226,7 @@ void Matchmaker::party(OnParty done) {
   c->whoIs([=](const Error& e) {
     if (e) return done({nullptr, e});
     c->ask<api::Party>(api::myParty(), in(c->always), [=](const Result<api::Party>& r) {
-      if (r.error.status == 404) return done({});
+      if (r.error.missing()) return done({});
       done({r.error ? nullptr : newParty(c, r.value), r.error});
     });
   });

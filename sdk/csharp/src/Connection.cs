@@ -635,7 +635,7 @@ namespace Matchmaking
                 if (o.Unchanged && exchange.Status == 304) return End(Json.Null, null);
                 error = exchange.Failure();
                 if (error == null) return Answer();
-                if (error.Status == 404 && lost && request.Method == "DELETE") return End(Json.Null, null); // deleted before
+                if (error.Missing && lost && request.Method == "DELETE") return End(Json.Null, null); // deleted before
                 lost = lost || error.Code == Code.Offline || error.Status >= 500;
                 error.Unanswered = lost;
                 if (error.Status == 401 && !refused && !exchange.Renews)

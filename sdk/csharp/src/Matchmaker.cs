@@ -175,7 +175,7 @@ namespace Matchmaking
 
         /// <summary>The player's party, null if there is none.</summary>
         public void Party(Action<Result<Party>> done) => Enter(Api.Requests.MyParty(), done,
-            error => done(new Result<Party>(null, error.Status == 404 ? null : error)));
+            error => done(new Result<Party>(null, error.Missing ? null : error)));
 
         /// <summary>How far each region is from this device. It is measured where that is not known of the network, and
         /// kept for half of the time that the service believes receipts.</summary>
@@ -287,7 +287,7 @@ namespace Matchmaking
             {
                 var ticket = error == null ? Api.Ticket.Read(json) : null;
                 if (ticket != null && GoesOn(ticket)) done(ticket.Id, null);
-                else if (error != null && error.Status != 404) done(null, error);
+                else if (error != null && !error.Missing) done(null, error);
                 else Newest(done);
             });
             else if (key != null) Find(key, null, null, t => true, (ticket, error) =>

@@ -262,7 +262,7 @@ namespace Matchmaking
             c.Send(Api.Requests.DeleteTicket(id, unlessAssigned: true), new SendOptions(), (json, error) =>
             {
                 if (error == null || Current.Ended) CancelEnds(null);
-                else if (error.Status != 404 && error.Status != 409) CancelEnds(error);
+                else if (!error.Missing && error.Status != 409) CancelEnds(error);
                 else Look(false, null, null, (e, ended) => CancelEnds(e ?? (ended ? null : error)));
             });
         }
@@ -293,7 +293,7 @@ namespace Matchmaking
         /// <summary>Asks how the ticket is, and whether the search has ended.</summary>
         void Look(bool estimate, string prefer, Life of, Action<Error, bool> done) => Read(estimate, prefer, of, (t, e) =>
         {
-            var error = e != null && e.Status != 404 ? e : null;
+            var error = e != null && !e.Missing ? e : null;
             try
             {
                 if (error == null) Take(e != null ? "ended" : "", t ?? Json.Object());

@@ -195,7 +195,7 @@ class Restore:
 	func _read(told, problem):
 		if problem == null and _goes_on(told):
 			_found(str(told.id))
-		elif problem != null and problem.status != 404:
+		elif problem != null and not problem.is_missing():
 			_of.emit_signal("restored", null, problem)
 		else:
 			_newest()
@@ -260,7 +260,7 @@ class Enter:
 			_failure = problem
 			_c.ask(Connection.request("GET", "v1/parties", {}), [self, "_own"])
 		else:
-			var none = _request.method == "GET" and problem.status == 404
+			var none = _request.method == "GET" and problem.is_missing()
 			_of.emit_signal("party_entered", null, null if none else problem)
 
 	# The answer to a create was lost: is there the party?

@@ -17,6 +17,10 @@ func _init(of_code, of_message):
 	code = of_code
 	message = of_message
 
+# The service has no such thing, or no longer; a 404 of something in between does not say that.
+func is_missing():
+	return status == 404 and problem != "" and problem != "notFound"
+
 func player_message():
 	match code:
 		"offline":

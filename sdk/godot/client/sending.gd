@@ -60,7 +60,7 @@ func step():
 		_problem = _exchange.failure()
 		if _problem == null:
 			return _answered()
-		if _problem.status == 404 and _lost and _request.method == "DELETE":
+		if _problem.is_missing() and _lost and _request.method == "DELETE":
 			return _end(null, null) # deleted before
 		_lost = _lost or _problem.code == "offline" or _problem.status >= 500
 		_problem.unanswered = _lost

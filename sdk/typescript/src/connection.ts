@@ -142,7 +142,7 @@ export class Connection {
           continue
         }
         if (!(e instanceof MatchmakingError)) throw e
-        if (e.status === 404 && lost && request.method === 'DELETE') return undefined // the try before deleted it
+        if (e.missing && lost && request.method === 'DELETE') return undefined // the try before deleted it
         lost ||= e.code === 'offline' || e.status >= 500
         e.unanswered = lost
         if (e.status === 401 && !refused && request.path !== renewal) {

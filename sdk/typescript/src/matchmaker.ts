@@ -80,7 +80,7 @@ export class Matchmaker {
     try {
       return this.#party(await this.#c.ask(api.myParty(), signal))
     } catch (e) {
-      if (e instanceof MatchmakingError && e.status === 404) return undefined
+      if (e instanceof MatchmakingError && e.missing) return undefined
       throw e
     }
   }
@@ -171,7 +171,7 @@ export class Matchmaker {
         const ticket = (await this.#c.ask(api.getTicket({ id: saved.ticket }), signal)) as api.Ticket
         if (goesOn(ticket)) return ticket.id
       } catch (e) {
-        if (!(e instanceof MatchmakingError) || e.status !== 404) throw e
+        if (!(e instanceof MatchmakingError) || !e.missing) throw e
       }
     } else if (saved.key) {
       const ticket = await this.#made(saved.key, signal)

@@ -127,7 +127,7 @@ export class Party implements AsyncIterable<PartyUpdate> {
       await this.#c.send(request, signal)
     } catch (e) {
       this.#leaving = false
-      if (!(e instanceof MatchmakingError) || e.status !== 404) throw e
+      if (!(e instanceof MatchmakingError) || !e.missing) throw e
     }
     this.#end(reason)
   }
@@ -144,7 +144,7 @@ export class Party implements AsyncIterable<PartyUpdate> {
       const party = await this.#c.send(api.getParty(this.id, known), this.#stop.signal, { also: [304] })
       if (party) this.#see(party)
     } catch (e) {
-      if (!(e instanceof MatchmakingError) || e.status !== 404) throw e
+      if (!(e instanceof MatchmakingError) || !e.missing) throw e
       if (!this.#leaving) this.#end('gone')
     }
     return this.#updates.ended

@@ -218,7 +218,7 @@ export class Search implements AsyncIterable<Update> {
     try {
       return this.#take('', await this.#read(o, signal))
     } catch (e) {
-      if (!(e instanceof MatchmakingError) || e.status !== 404) throw e
+      if (!(e instanceof MatchmakingError) || !e.missing) throw e
       return this.#take('ended', { reason: 'gone' })
     }
   }
