@@ -24,6 +24,7 @@ var mistakes = map[string]mistake{
 	"no match: the function's error":          edits("failed", func(e event) { delete(e, "detail") }),
 	"no match: the ticket ended, and why":     edits("failed", func(e event) { e["reason"] = "gone" }),
 	"an estimate":                             edits("estimate", func(e event) { e["low"] = 0.0 }),
+	"accepted, though the answer was lost":    adds("matched", event{"event": "error"}),
 	"a match that asks is declined":           hears("decline", "accept"),
 	"cancelled":                               hears("cancel", "resume"),
 	"too late to cancel: here is your match":  asks(http.MethodDelete, plainly),

@@ -175,7 +175,11 @@ class SearchJob final : public Search, public Job, public Followed, public std::
     Connection::SendOptions s;
     s.life = c_->always;
     if (update_.state != State::Offered) body.match.clear();  // the service says that no match asks
-    c_->send(api::answerMatch(id_, body), s, [done](const Result<Json>& r) { done(r.error); });
+    c_->send(api::answerMatch(id_, body), s, [done](const Result<Json>& r) {
+      // The try before, whose answer was lost, may have been the last answer of all: the updates tell.
+      const bool over = r.error.unanswered && (r.error.missing() || r.error.status == 409);
+      done(over ? Error() : r.error);
+    });
   }
 
   void read(bool estimate, const std::string& prefer, const Life& life, TicketRead done) {

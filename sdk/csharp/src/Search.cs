@@ -283,7 +283,12 @@ namespace Matchmaking
         {
             // Where no match asks, the service says so.
             var body = new Api.MatchAnswer { Match = Current.Offer ?? "", Accept = accept };
-            c.Send(Api.Requests.AnswerMatch(id, body), new SendOptions(), (json, error) => done?.Invoke(error));
+            c.Send(Api.Requests.AnswerMatch(id, body), new SendOptions(), (json, error) =>
+            {
+                // The try before, whose answer was lost, may have been the last answer of all: the updates tell.
+                var over = error != null && error.Unanswered && (error.Missing || error.Status == 409);
+                done?.Invoke(over ? null : error);
+            });
         }
 
         void Read(bool estimate, string prefer, Life of, Action<Json, Error> done) =>

@@ -205,7 +205,12 @@ export class Search implements AsyncIterable<Update> {
   async #answer(accept: boolean): Promise<void> {
     const { update } = this
     if (update.state !== 'offered') throw new MatchmakingError('conflict', 'no match asks the player')
-    await this.#c.send(api.answerMatch(update.ticket, { match: update.match, accept }))
+    try {
+      await this.#c.send(api.answerMatch(update.ticket, { match: update.match, accept }))
+    } catch (e) {
+      // The try before, whose answer was lost, may have been the last answer of all: the updates tell.
+      if (!(e instanceof MatchmakingError && e.unanswered && (e.missing || e.status === 409))) throw e
+    }
   }
 
   async #read(o: { estimate?: boolean; prefer?: string }, signal?: AbortSignal): Promise<api.Ticket> {
