@@ -40,6 +40,8 @@ func player_message():
 				return "You declined the match."
 			if reason == "silent":
 				return "You did not accept the match in time."
+			if reason == "unserved":
+				return "This game mode is not available right now."
 			return "The search has ended. Please search again."
 		"failed":
 			return "No match could be made. Please search again."

@@ -209,6 +209,11 @@ func declines():
 	fake.end("bob", "abandoned")
 	until("bob.says('failed')")
 	check("bob.update.problem.reason == 'abandoned'")
+	bob.follow(bob.client.search())
+	until("bob.says('searching')")
+	fake.end("bob", "unserved")
+	until("bob.says('failed')")
+	check("bob.update.problem.player_message() == 'This game mode is not available right now.'")
 
 func cancels():
 	both_search()
