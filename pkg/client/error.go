@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -112,16 +113,9 @@ func newError(r *request, answer *http.Response, body []byte, now time.Time) *Er
 	if err := json.Unmarshal(body, &p); err != nil {
 		return e
 	}
-	if p.Title != "" {
-		e.Title = p.Title
-	}
-	if p.Detail != "" {
-		e.Detail = p.Detail
-	}
 	e.Code = p.Code
-	if p.Extensions.CorrelationID != "" {
-		e.CorrelationID = p.Extensions.CorrelationID
-	}
+	e.Title, e.Detail = cmp.Or(p.Title, e.Title), cmp.Or(p.Detail, e.Detail)
+	e.CorrelationID = cmp.Or(p.Extensions.CorrelationID, e.CorrelationID)
 	return e
 }
 

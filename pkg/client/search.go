@@ -94,7 +94,7 @@ func (s *Search) Answer(ctx context.Context, accept bool) error {
 		return errors.New("client: no match asks the players")
 	}
 	err := s.client.AnswerMatch(ctx, a)
-	if Status(err) == http.StatusConflict || Status(err) == http.StatusNotFound {
+	if Status(err) == http.StatusConflict || IsNotFound(err) {
 		return nil
 	}
 	return err
@@ -106,6 +106,7 @@ func (s *Search) Answer(ctx context.Context, accept bool) error {
 func (s *Search) Run(ctx context.Context) (*Ticket, error) {
 	t, err := s.run(ctx)
 	_, ended := errors.AsType[*EndedError](err)
+	ended = ended || err == nil && t.Assignment.Error != ""
 	if s.o.Save != nil && (ended || errors.Is(err, ErrCancelled) || errors.Is(err, ErrNoTicket)) {
 		s.o.Save(nil)
 	}
@@ -161,11 +162,12 @@ func (s *Search) begin(ctx context.Context) error {
 		}
 	}
 	if id == "" {
-		found, failed := c.ticketOf(ctx, s.saved)
+		// A Cancel does not end it: there may be a ticket.
+		found, failed := s.client.ticketOf(ctx, s.saved)
 		switch {
 		case found != "":
 			id = found
-		case err != nil: // of the create
+		case err != nil && (failed == nil || !errors.Is(err, ErrCancelled)): // of the create
 			return err
 		case failed != nil:
 			return failed
@@ -221,10 +223,10 @@ func (s *Search) report(e TicketEvent) {
 // end deletes the ticket. When it has its result, that is returned.
 func (s *Search) end(ctx context.Context) (*Ticket, error) {
 	err := s.client.CancelTicket(ctx, s.saved.Ticket, s.saved.Player)
-	switch status := Status(err); {
-	case status == http.StatusConflict:
+	switch {
+	case Status(err) == http.StatusConflict:
 		return s.client.Wait(ctx, s.saved.Ticket)
-	case err != nil && status != http.StatusNotFound:
+	case err != nil && !IsNotFound(err):
 		return nil, err
 	}
 	return nil, ErrCancelled

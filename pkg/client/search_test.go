@@ -164,6 +164,34 @@ func TestSearchGoesOnAfterACrash(t *testing.T) {
 	}
 }
 
+// A result that is an error is nothing to go on with.
+func TestSearchForgetsAMatchThatFailed(t *testing.T) {
+	api, _ := newClient(t, newService(t, reply{status: 201, body: `{"id":"t1"}`}, reply{status: 405},
+		reply{status: 200, body: `{"id":"t1","assignment":{"connection":"","error":"PoolTimeout"}}`}))
+	var saved *client.SavedSearch
+	search := api.Search(client.SearchOptions{Save: func(s *client.SavedSearch) { saved = s }})
+	ticket, err := search.Run(t.Context())
+	if err != nil || ticket.Assignment.Error != "PoolTimeout" || saved != nil {
+		t.Errorf("%+v, %v, with %+v saved", ticket, err, saved)
+	}
+}
+
+// A ticket that may be there is not said to be cancelled, and not forgotten.
+func TestSearchThatIsCancelledMayHaveATicket(t *testing.T) {
+	var search *client.Search
+	c, err := client.New(client.Options{URL: newService(t, reply{}).URL, Project: "demo", Retry: client.Retry{
+		Sleep: func(ctx context.Context, _ time.Duration) error { search.Cancel(); return ctx.Err() }}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var saved *client.SavedSearch
+	search = c.Search(client.SearchOptions{Save: func(s *client.SavedSearch) { saved = s }})
+	_, err = search.Run(t.Context())
+	if errors.Is(err, client.ErrCancelled) || client.GeneralCode(err) != client.CodeOffline || saved == nil {
+		t.Errorf("%v, with %+v saved", err, saved)
+	}
+}
+
 func TestAnswerOfASearch(t *testing.T) {
 	s := newSearched(t)
 	search := s.search(t, nil, new([]string))
@@ -257,4 +285,29 @@ func TestFollowWaitsWhereTheStreamIsKeptBack(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A stream gives up sooner than a player may log in.
+func TestFollowWaitsWhereATokenTakesLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, err := client.New(client.Options{URL: "http://host", Project: "demo",
+			Token: func(ctx context.Context) (string, error) {
+				select {
+				case <-time.After(20 * time.Second):
+					return "token", nil
+				case <-ctx.Done():
+					return "", context.Cause(ctx)
+				}
+			},
+			HTTP: &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+				text := `{"id":"t1","created":5,"assignment":{"connection":"waited:1"}}`
+				return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(text))}, nil
+			})}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, err := c.Follow(t.Context(), "t1", nil); err != nil || a.Connection != "waited:1" {
+			t.Errorf("%+v, %v", a, err)
+		}
+	})
 }

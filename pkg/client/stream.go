@@ -100,7 +100,7 @@ func (s *stream) connect(parent context.Context) (end bool, err error) {
 	}
 	req, err := s.prepare(ctx, r, moves)
 	if err != nil {
-		return false, err
+		return false, s.quiet(cause(ctx, err)) // requests that are held wait longer for a token
 	}
 	req.Header.Set("Accept", "text/event-stream, application/problem+json")
 	s.token = r.token

@@ -24,6 +24,7 @@ var mistakes = map[string]mistake{
 	"no match: the function's error":          edits("failed", func(e event) { delete(e, "detail") }),
 	"no match: the ticket ended, and why":     edits("failed", func(e event) { e["reason"] = "gone" }),
 	"an estimate":                             edits("estimate", func(e event) { e["low"] = 0.0 }),
+	"accepted, though the answer was lost":    adds("matched", event{"event": "error"}),
 	"a match that asks is declined":           hears("decline", "accept"),
 	"cancelled":                               hears("cancel", "resume"),
 	"too late to cancel: here is your match":  asks(http.MethodDelete, plainly),
@@ -77,8 +78,11 @@ var mistakes = map[string]mistake{
 	"nothing to go on with":                                   hears("restore", "search"),
 	"nothing to go on with after a cancel":                    hears("restore", "search"),
 
-	"a page with 502: repeated, then busy":                             says("error", "code", "unexpected"),
-	"a page with 502 once":                                             replaces(502, 500),
+	"a page with 502: repeated, then busy": says("error", "code", "unexpected"),
+	"a page with 502 once":                 replaces(502, 500),
+	"a page with 404 to a read is no end: an error, and the same ticket after a crash": hears("restore", "search"),
+	"a page with 404 to a cancel: an error, and the same ticket after a crash":         hears("restore", "search"),
+
 	"a page with 200":                                                  says("error", "player", "<html>secret"),
 	"a redirect is not followed":                                       replaces(307, 503),
 	"a redirect: an error, and no token for another host":              replaces(301, 503),

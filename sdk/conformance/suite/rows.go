@@ -56,6 +56,19 @@ func searches() []Row {
 				g.expect("matched")
 				g.check(g.waitForCalls(1, "answer")[0].Body["match"] == o["match"], "another match was answered")
 			}},
+		{Name: "accepted, though the answer was lost", Needs: "player", play: func(ctx context.Context, g *game) {
+			g.following(ctx)
+			g.service.set("offered", "")
+			g.expect("offered")
+			// The repetition comes when the match asks no more.
+			g.service.on("answer", g.service.answerLost(0), answers(409, nil, ""))
+			g.do("accept")
+			g.expect("matched")
+			g.waitForCalls(2, "answer")
+			g.passes(time.Second)
+			g.settled()
+			g.check(g.count("error") == 0, "an answer that was taken is an error")
+		}},
 		{Name: "a match that asks is declined", Needs: "player", play: func(ctx context.Context, g *game) {
 			g.following(ctx)
 			g.service.set("offered", "")

@@ -163,6 +163,13 @@ func lives() []Row {
 func nonsense() []Row {
 	page := "<html><body>secret page at http://127.0.0.1</body></html>"
 	html := map[string]string{"Content-Type": "text/html"}
+	goOn := func(ctx context.Context, g *game) {
+		g.kill()
+		g.start(ctx)
+		g.do("restore")
+		g.match()
+		g.one()
+	}
 	rows := []Row{
 		{Name: "a page with 502: repeated, then busy", Needs: "player", Scale: 0.02,
 			play: func(ctx context.Context, g *game) {
@@ -179,6 +186,28 @@ func nonsense() []Row {
 			g.match()
 			g.one()
 		}},
+		{Name: "a page with 404 to a read is no end: an error, and the same ticket after a crash", Needs: "player",
+			play: func(ctx context.Context, g *game) {
+				g.following(ctx)
+				kinds := []string{"events", "read"}
+				for _, kind := range kinds {
+					g.service.always(kind, answers(404, html, page))
+				}
+				g.service.CloseClientConnections()
+				g.expectError("not_found")
+				for _, kind := range kinds {
+					g.service.always(kind, nil)
+				}
+				goOn(ctx, g)
+			}},
+		{Name: "a page with 404 to a cancel: an error, and the same ticket after a crash", Needs: "player",
+			play: func(ctx context.Context, g *game) {
+				g.following(ctx)
+				g.service.on("delete", answers(404, html, page))
+				g.do("cancel")
+				g.expectError("not_found")
+				goOn(ctx, g)
+			}},
 		{Name: "a page with 200", Needs: "player", play: func(ctx context.Context, g *game) {
 			g.service.always("create", answers(200, html, page))
 			g.service.always("find", answers(200, html, page))

@@ -100,10 +100,10 @@ class Sending final : public Job {
       if (o_.unchanged && exchange_->status == 304) return succeed({});
       error_ = exchange_->failure();
       if (!error_) return answer();
-      if (error_.status == 404 && lost_ && request_.method == "DELETE") return succeed({});  // the try before deleted it
+      if (error_.missing() && lost_ && request_.method == "DELETE") return succeed({});  // the try before deleted it
       lost_ = lost_ || error_.code == Code::Offline || error_.status >= 500;
       error_.unanswered = lost_;
-      if (error_.status == 401 && !refused_) {
+      if (error_.status == 401 && !refused_ && !exchange_->renews()) {
         refused_ = true;
         begin();  // with another token
         continue;

@@ -178,6 +178,8 @@ class Exchange final : HttpListener {
   /** What went wrong; none if the answer is a success. */
   Error failure() const;
   bool json() const;
+  /** It gets a game server's next token with the last one: the token's source may ask for it. */
+  bool renews() const { return request_.path == "v1/servers/token" && !c_.tokens.token().empty(); }
 
   State state = State::Waiting;
   int status = 0;
@@ -187,8 +189,6 @@ class Exchange final : HttpListener {
   bool heard = false;
 
  private:
-  /** It gets a game server's next token with the last one: the token's source may ask for it. */
-  bool renews() const { return request_.path == "v1/servers/token" && !c_.tokens.token().empty(); }
   void end(State how);
   void begin();
   void onHead(int code, Pairs headers) override;

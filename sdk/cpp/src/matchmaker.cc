@@ -42,6 +42,7 @@ void create(const std::shared_ptr<Connection>& c, const api::CreateTicket& body,
     std::snprintf(part, sizeof part, "%08x", static_cast<unsigned>(c->random() * 0x1p32));
     key += part;
   }
+  const Saved before{c->load().ticket, ""};
   c->save({"", key});
   const auto made = [c, key, done](const std::string& ticket) {
     c->replace({"", key}, {ticket, ""});
@@ -56,7 +57,7 @@ void create(const std::shared_ptr<Connection>& c, const api::CreateTicket& body,
     }
     if (!r.error) return made(id);
     if (!r.error.unanswered) {
-      c->replace({"", key}, {});
+      c->replace({"", key}, before);  // the player may have that ticket still
       return done({"", r.error});
     }
     api::GetTicketOptions byKey;
@@ -65,7 +66,7 @@ void create(const std::shared_ptr<Connection>& c, const api::CreateTicket& body,
       if (!found.error && !found.value.empty()) return made(found.value);
       Error e = r.error;
       e.unanswered = static_cast<bool>(found.error);
-      if (!found.error) c->replace({"", key}, {});
+      if (!found.error) c->replace({"", key}, before);
       done({"", e});
     });
   });
@@ -90,7 +91,7 @@ void left(const std::shared_ptr<Connection>& c, const Saved& saved, const Found&
       api::Ticket t;
       read(r.value, t);
       if (!r.error && goesOn(t)) return done({t.id, {}});
-      if (r.error && r.error.status != 404) return done({"", r.error});
+      if (r.error && !r.error.missing()) return done({"", r.error});
       newest(c, done);
     });
   } else if (!saved.key.empty()) {
@@ -106,30 +107,40 @@ void left(const std::shared_ptr<Connection>& c, const Saved& saved, const Found&
 
 class FileStorage final : public Storage {
  public:
-  explicit FileStorage(std::string path) : path_(std::move(path)) {}
+  explicit FileStorage(std::string path) : path_(std::move(path)), fresh_(path_ + ".new") {}
 
   std::string load() override {
     std::string text;
     char part[512];
-    if (std::FILE* f = std::fopen(path_.c_str(), "rb")) {
+    std::FILE* f = std::fopen(path_.c_str(), "rb");
+    if (f == nullptr) f = std::fopen(fresh_.c_str(), "rb");
+    if (f != nullptr) {
       for (std::size_t n = 0; (n = std::fread(part, 1, sizeof part, f)) > 0 && text.size() < 1 << 16;) text.append(part, n);
       std::fclose(f);
     }
     return text;
   }
 
-  /** A file that cannot be written is no reason to end a search. */
+  /**
+   * A file that cannot be written is no reason to end a search. A new text is written beside the last one before that is
+   * removed, so that a crash leaves one of them.
+   */
   void save(const std::string& text) override {
     if (text.empty()) {
-      std::remove(path_.c_str());
-    } else if (std::FILE* f = std::fopen(path_.c_str(), "wb")) {
-      std::fwrite(text.data(), 1, text.size(), f);
-      std::fclose(f);
+      std::remove(fresh_.c_str());
+    } else {
+      std::FILE* f = std::fopen(fresh_.c_str(), "wb");
+      if (f == nullptr) return;
+      const bool whole = std::fwrite(text.data(), 1, text.size(), f) == text.size();
+      if (std::fclose(f) != 0 || !whole) return;
     }
+    std::remove(path_.c_str());  // on Windows, rename replaces no file
+    if (!text.empty()) std::rename(fresh_.c_str(), path_.c_str());
   }
 
  private:
   std::string path_;
+  std::string fresh_;
 };
 
 }  // namespace
@@ -215,7 +226,7 @@ void Matchmaker::party(OnParty done) {
   c->whoIs([=](const Error& e) {
     if (e) return done({nullptr, e});
     c->ask<api::Party>(api::myParty(), in(c->always), [=](const Result<api::Party>& r) {
-      if (r.error.status == 404) return done({});
+      if (r.error.missing()) return done({});
       done({r.error ? nullptr : newParty(c, r.value), r.error});
     });
   });

@@ -101,7 +101,7 @@ class PartyJob final : public Party, public Job, public Followed, public std::en
     s.unchanged = true;
     const auto self = shared_from_this();
     c_->send(api::getParty(state().id, o), s, [self, done](const Result<Json>& r) {
-      if (r.error && r.error.status != 404) return done(r.error, false);
+      if (r.error && !r.error.missing()) return done(r.error, false);
       if (r.error && !self->leaving_) self->end("gone");
       if (!r.error) self->see(r.value);
       done({}, !*self->life_);
@@ -130,7 +130,7 @@ class PartyJob final : public Party, public Job, public Followed, public std::en
     leaving_ = true;
     const auto self = shared_from_this();
     c_->send(std::move(request), always(), [self, reason, done](const Result<Json>& r) {
-      const bool failed = r.error && r.error.status != 404;
+      const bool failed = r.error && !r.error.missing();
       self->leaving_ = false;
       if (!failed) self->end(reason);
       if (done) done(failed ? r.error : Error());

@@ -143,7 +143,7 @@ class SearchJob final : public Search, public Job, public Followed, public std::
     s.life = c_->always;
     c_->send(api::deleteTicket(id_, o), s, [self](const Result<Json>& r) {
       if (!r.error || self->update_.ended()) return self->cancelled({});
-      if (r.error.status != 404 && r.error.status != 409) return self->cancelled(r.error);
+      if (!r.error.missing() && r.error.status != 409) return self->cancelled(r.error);
       self->look(false, {}, self->c_->always, [self, e = r.error](const Error& of, bool ended) {
         self->cancelled(of ? of : ended ? Error() : e);
       });
@@ -175,7 +175,11 @@ class SearchJob final : public Search, public Job, public Followed, public std::
     Connection::SendOptions s;
     s.life = c_->always;
     if (update_.state != State::Offered) body.match.clear();  // the service says that no match asks
-    c_->send(api::answerMatch(id_, body), s, [done](const Result<Json>& r) { done(r.error); });
+    c_->send(api::answerMatch(id_, body), s, [done](const Result<Json>& r) {
+      // The try before, whose answer was lost, may have been the last answer of all: the updates tell.
+      const bool over = r.error.unanswered && (r.error.missing() || r.error.status == 409);
+      done(over ? Error() : r.error);
+    });
   }
 
   void read(bool estimate, const std::string& prefer, const Life& life, TicketRead done) {
@@ -200,7 +204,7 @@ class SearchJob final : public Search, public Job, public Followed, public std::
   void look(bool estimate, const std::string& prefer, const Life& life, std::function<void(const Error&, bool)> done) {
     const auto self = shared_from_this();
     read(estimate, prefer, life, [self, done](const Result<api::Ticket>& r) {
-      if (r.error && r.error.status != 404) return done(r.error, false);
+      if (r.error && !r.error.missing()) return done(r.error, false);
       done({}, r.error ? self->take("ended", Json::object()) : self->take("", Json(self->told_)));
     });
   }

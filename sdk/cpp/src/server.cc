@@ -62,7 +62,7 @@ class FillJob final : public Filler, public Job, public std::enable_shared_from_
   void approve() {
     const auto self = shared_from_this();
     send(api::approveBackfill(id_), [self](const Result<Json>& r) {
-      if (r.error.status == 404) {
+      if (r.error.missing()) {
         // The service gave the game up while it could not be reached.
         self->id_.clear();
         if (!self->ends_) self->create();

@@ -6,6 +6,8 @@
 #include <clocale>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <locale>
 #include <thread>
 #include <utility>
@@ -149,6 +151,40 @@ void testRestore() {
   until({&again}, [&] { return again.update.state == S::Matched; });
 }
 
+struct Kept final : Storage {
+  std::string load() override { return text; }
+  void save(const std::string& of) override { text = of; }
+
+  std::string text = "{\"ticket\":\"older\"}";
+};
+
+void testRefusedSearch() {
+  FakeService fake(100);
+  fake.full = 1;
+  Kept storage;
+  const std::string older = storage.text;
+  Player ada(fake, "ada", &storage);
+  ada.follow(ada.matchmaker.search());
+  until({&ada}, [&] { return ada.update.ended(); });
+  CHECK(storage.text == older);
+}
+
+void testFileAfterACrash() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+  const auto path = std::filesystem::temp_directory_path() / ("fake-test." + std::to_string(now));
+  const auto fresh = path.string() + ".new";
+  const auto storage = fileStorage(path.string());
+  storage->save("one");
+  std::ofstream(fresh) << "tw";  // while it was written
+  CHECK(storage->load() == "one");
+  storage->save("two");
+  CHECK(storage->load() == "two" && !std::filesystem::exists(fresh));
+  std::filesystem::rename(path, fresh);  // before it took the place of the one before
+  CHECK(storage->load() == "two");
+  storage->save("");
+  CHECK(storage->load().empty() && !std::filesystem::exists(path) && !std::filesystem::exists(fresh));
+}
+
 /** Another search keeps its ticket as soon as the create of this one is sent. */
 struct Shared final : Storage {
   std::string load() override { return kept; }
@@ -247,23 +283,29 @@ struct Renewing final : Transport {
   std::uint64_t start(const HttpRequest& request, HttpListener& listener) override {
     asked.push_back(request.method + " " + request.headers[1].second);
     answers = &listener;
+    renews = request.method == "POST";
     return 1;
   }
   void cancel(std::uint64_t) override { answers = nullptr; }
   void pump(int) override {
     HttpListener* to = std::exchange(answers, nullptr);
     if (to == nullptr) return;
-    to->onHead(200, {{"content-type", "application/json"}});
+    to->onHead(renews ? status : 200, {{"content-type", "application/json"}});
     to->onData("{\"token\":\"next\"}");
     to->onEnd("");
   }
   std::vector<std::string> asked;
   HttpListener* answers = nullptr;
+  bool renews = false;
+  /** Of an answer to a renewal. */
+  int status = 200;
 };
 
-void testServersTokens() {
-  const std::string first = "x.eyJpYXQiOjAsImV4cCI6OTB9.x";  // of 90 seconds
+const std::string first = "x.eyJpYXQiOjAsImV4cCI6OTB9.x";  // of 90 seconds
+
+void testServersTokens(int status, const std::string& next) {
   Renewing host;
+  host.status = status;
   double now = 0;
   Matchmaker* own = nullptr;
   Options o;
@@ -285,7 +327,7 @@ void testServersTokens() {
     for (int i = 0; i < 100 && !done; i++) server.pump(1);
     CHECK(done);
   }
-  CHECK((host.asked == std::vector<std::string>{"GET Bearer " + first, "POST Bearer " + first, "GET Bearer next"}));
+  CHECK((host.asked == std::vector<std::string>{"GET Bearer " + first, "POST Bearer " + first, "GET Bearer " + next}));
 }
 
 /** Answers streams with an error that does not end: a byte each time that it is pumped. */
@@ -408,12 +450,15 @@ int main() {
   testDeclinesCancelsAndErrors();
   testParties();
   testRestore();
+  testFileAfterACrash();
+  testRefusedSearch();
   testNewerSearch();
   testFilling();
   auto two = *Json::parse("{\"a\":1,\"b\":0,\"a\":2}");
   CHECK(two.text() == "{\"b\":0,\"a\":2}" && two.set("a", Json(3))["a"].number() == 3);
   testNamesOfPlayers();
-  testServersTokens();
+  testServersTokens(200, "next");
+  testServersTokens(401, first);
   testErrorsWithoutEnd();
   testNamesThatAreNotFound();
   testThreads();

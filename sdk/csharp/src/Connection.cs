@@ -406,7 +406,7 @@ namespace Matchmaking
         internal bool Streams => stream && Status == 200 && Header("content-type").StartsWith("text/event-stream");
 
         /// <summary>It gets a game server's next token with the last one: the token's source may ask for it.</summary>
-        bool Renews => request.Path == "v1/servers/token" && c.Tokens.Token != "";
+        internal bool Renews => request.Path == "v1/servers/token" && c.Tokens.Token != "";
 
         public void Dispose() => End(State);
 
@@ -635,10 +635,10 @@ namespace Matchmaking
                 if (o.Unchanged && exchange.Status == 304) return End(Json.Null, null);
                 error = exchange.Failure();
                 if (error == null) return Answer();
-                if (error.Status == 404 && lost && request.Method == "DELETE") return End(Json.Null, null); // deleted before
+                if (error.Missing && lost && request.Method == "DELETE") return End(Json.Null, null); // deleted before
                 lost = lost || error.Code == Code.Offline || error.Status >= 500;
                 error.Unanswered = lost;
-                if (error.Status == 401 && !refused)
+                if (error.Status == 401 && !refused && !exchange.Renews)
                 {
                     refused = true;
                     Begin(); // with another token

@@ -55,6 +55,10 @@ namespace Matchmaking
 
         public override string ToString() => Message;
 
+        /// <summary>The service has no such thing, or no longer; a 404 of something in between does not say
+        /// that.</summary>
+        internal bool Missing => Status == 404 && Problem != "" && Problem != "notFound";
+
         /// <summary>The code as a word: offline, busy, not_found, …</summary>
         public string Name => Code == Code.NotFound ? "not_found" : Code.ToString().ToLowerInvariant();
 

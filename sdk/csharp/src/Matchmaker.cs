@@ -15,10 +15,13 @@ namespace Matchmaking
         void Save(string text);
     }
 
-    /// <summary>A file. One that cannot be written is no reason to end a search.</summary>
+    /// <summary>A file. One that cannot be written is no reason to end a search. A new text is written beside the last
+    /// one before that is removed, so that a crash leaves one of them.</summary>
     public sealed class FileStorage : IStorage
     {
         readonly string path;
+
+        string Fresh => path + ".new";
 
         public FileStorage(string path)
         {
@@ -29,7 +32,7 @@ namespace Matchmaking
         {
             try
             {
-                return File.ReadAllText(path);
+                return File.ReadAllText(File.Exists(path) ? path : Fresh);
             }
             catch (SystemException)
             {
@@ -41,8 +44,10 @@ namespace Matchmaking
         {
             try
             {
-                if (text == null) File.Delete(path);
-                else File.WriteAllText(path, text, new UTF8Encoding(false));
+                if (text == null) File.Delete(Fresh);
+                else File.WriteAllText(Fresh, text, new UTF8Encoding(false));
+                File.Delete(path);
+                if (text != null) File.Move(Fresh, path);
             }
             catch (SystemException)
             {
@@ -170,7 +175,7 @@ namespace Matchmaking
 
         /// <summary>The player's party, null if there is none.</summary>
         public void Party(Action<Result<Party>> done) => Enter(Api.Requests.MyParty(), done,
-            error => done(new Result<Party>(null, error.Status == 404 ? null : error)));
+            error => done(new Result<Party>(null, error.Missing ? null : error)));
 
         /// <summary>How far each region is from this device. It is measured where that is not known of the network, and
         /// kept for half of the time that the service believes receipts.</summary>
@@ -227,6 +232,7 @@ namespace Matchmaking
         void Create(Api.CreateTicket body, Life life, Life tries, Action<string, Error> done)
         {
             var key = Guid.NewGuid().ToString("N");
+            var before = Connection.Load()["ticket"].String;
             Connection.Save(null, key);
             var request = Api.Requests.CreateTicket(body, idempotencyKey: "\"" + key + "\"");
             Connection.Send(request, new SendOptions { Life = life, Tries = tries, Object = true }, (json, error) =>
@@ -245,12 +251,12 @@ namespace Matchmaking
                         return;
                     }
                     error.Unanswered = e != null; // else there is no ticket
-                    if (e == null) Connection.Replace(null, key, null);
+                    if (e == null) Connection.Replace(null, key, before);
                     done(null, error);
                 });
                 else
                 {
-                    Connection.Replace(null, key, null);
+                    Connection.Replace(null, key, before); // the player may have that ticket still
                     done(null, error);
                 }
             });
@@ -281,7 +287,7 @@ namespace Matchmaking
             {
                 var ticket = error == null ? Api.Ticket.Read(json) : null;
                 if (ticket != null && GoesOn(ticket)) done(ticket.Id, null);
-                else if (error != null && error.Status != 404) done(null, error);
+                else if (error != null && !error.Missing) done(null, error);
                 else Newest(done);
             });
             else if (key != null) Find(key, null, null, t => true, (ticket, error) =>

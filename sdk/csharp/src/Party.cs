@@ -130,7 +130,7 @@ namespace Matchmaking
             var request = Api.Requests.GetParty(State.Id, ifNoneMatch: "\"" + State.Revision + "\"", prefer: prefer);
             c.Send(request, new SendOptions { Life = life, Unchanged = true }, (json, error) =>
             {
-                var gone = error?.Status == 404;
+                var gone = error != null && error.Missing;
                 try
                 {
                     if (error == null) See(json);
@@ -165,7 +165,7 @@ namespace Matchmaking
             c.Send(request, new SendOptions(), (json, error) =>
             {
                 leaving = false;
-                if (error != null && error.Status == 404) error = null;
+                if (error != null && error.Missing) error = null;
                 if (error == null) End(reason);
                 done?.Invoke(error);
             });

@@ -262,7 +262,7 @@ namespace Matchmaking
             c.Send(Api.Requests.DeleteTicket(id, unlessAssigned: true), new SendOptions(), (json, error) =>
             {
                 if (error == null || Current.Ended) CancelEnds(null);
-                else if (error.Status != 404 && error.Status != 409) CancelEnds(error);
+                else if (!error.Missing && error.Status != 409) CancelEnds(error);
                 else Look(false, null, null, (e, ended) => CancelEnds(e ?? (ended ? null : error)));
             });
         }
@@ -283,7 +283,12 @@ namespace Matchmaking
         {
             // Where no match asks, the service says so.
             var body = new Api.MatchAnswer { Match = Current.Offer ?? "", Accept = accept };
-            c.Send(Api.Requests.AnswerMatch(id, body), new SendOptions(), (json, error) => done?.Invoke(error));
+            c.Send(Api.Requests.AnswerMatch(id, body), new SendOptions(), (json, error) =>
+            {
+                // The try before, whose answer was lost, may have been the last answer of all: the updates tell.
+                var over = error != null && error.Unanswered && (error.Missing || error.Status == 409);
+                done?.Invoke(over ? null : error);
+            });
         }
 
         void Read(bool estimate, string prefer, Life of, Action<Json, Error> done) =>
@@ -293,7 +298,7 @@ namespace Matchmaking
         /// <summary>Asks how the ticket is, and whether the search has ended.</summary>
         void Look(bool estimate, string prefer, Life of, Action<Error, bool> done) => Read(estimate, prefer, of, (t, e) =>
         {
-            var error = e != null && e.Status != 404 ? e : null;
+            var error = e != null && !e.Missing ? e : null;
             try
             {
                 if (error == null) Take(e != null ? "ended" : "", t ?? Json.Object());

@@ -87,7 +87,7 @@ namespace Matchmaking
         /// <summary>Lets in the players that joined, and says what has changed.</summary>
         void Approved(Json answer, Error error)
         {
-            if (error != null && error.Status == 404)
+            if (error != null && error.Missing)
             {
                 // The service gave the game up while it could not be reached.
                 id = "";

@@ -2,6 +2,7 @@
 using System;
 using System.Collections.Generic;
 using System.Globalization;
+using System.IO;
 using System.Linq;
 using System.Net;
 using System.Net.Sockets;
@@ -94,6 +95,8 @@ static class FakeTest
         Parties();
         Restores();
         LeavesWhatANewerSearchKeeps();
+        LeavesAnOlderSearchWhereItIsRefused();
+        KeepsAFileOverACrash();
         Fills();
         LeavesAnErrorWithoutEnd();
         LeavesALookUpThatTakesLong();
@@ -216,6 +219,38 @@ static class FakeTest
         fake.Full = 1;
         ada.Follow(ada.Matchmaker.Search());
         left("it is full");
+    }
+
+    sealed class Kept : IStorage
+    {
+        string text = "{\"ticket\":\"older\"}";
+        public string Load() => text;
+        public void Save(string of) => text = of;
+    }
+
+    static void LeavesAnOlderSearchWhereItIsRefused()
+    {
+        var fake = new FakeService(100) { Full = 1 };
+        var storage = new Kept();
+        var older = storage.Load();
+        var ada = new Player(fake, "ada", storage);
+        ada.Follow(ada.Matchmaker.Search());
+        Until("it is full", () => ada.Update.Ended, ada);
+        Check(storage.Load() == older, "what was kept before");
+    }
+
+    static void KeepsAFileOverACrash()
+    {
+        string path = Path.GetTempFileName(), fresh = path + ".new";
+        var storage = new FileStorage(path);
+        storage.Save("one");
+        File.WriteAllText(fresh, "tw");
+        Check(storage.Load() == "one", "a crash while a text is written leaves the one before");
+        storage.Save("two");
+        File.Move(path, fresh);
+        Check(storage.Load() == "two", "a crash before it takes the other one's place leaves it");
+        storage.Save(null);
+        Check(storage.Load() == null && !File.Exists(path) && !File.Exists(fresh), "nothing is kept any more");
     }
 
     static void Fills()
@@ -365,6 +400,9 @@ static class FakeTest
     sealed class Renewing : ITransport, IClock
     {
         internal readonly List<string> Asked = new List<string>();
+        /// <summary>Of an answer to a renewal.</summary>
+        internal int Status;
+        int status;
         IHttpListener answers;
 
         public double Wall { get; set; }
@@ -373,6 +411,7 @@ static class FakeTest
         public long Start(HttpCall call, IHttpListener listener)
         {
             Asked.Add(call.Method + " " + call.Headers.Single(h => h.Key == "Authorization").Value);
+            status = call.Method == "POST" ? Status : 200;
             answers = listener;
             return 1;
         }
@@ -385,16 +424,23 @@ static class FakeTest
             if (to == null) return;
             answers = null;
             var body = Encoding.UTF8.GetBytes("{\"token\":\"next\"}");
-            to.OnHead(200, new Dictionary<string, string> { ["content-type"] = "application/json" });
+            to.OnHead(status, new Dictionary<string, string> { ["content-type"] = "application/json" });
             to.OnData(body, body.Length);
             to.OnEnd(null);
         }
     }
 
+    const string First = "x.eyJpYXQiOjAsImV4cCI6OTB9.x"; // of 90 seconds
+
     static void RenewsAServersToken()
     {
-        const string first = "x.eyJpYXQiOjAsImV4cCI6OTB9.x"; // of 90 seconds
-        var host = new Renewing();
+        RenewsAServersToken(200, "next");
+        RenewsAServersToken(401, First);
+    }
+
+    static void RenewsAServersToken(int status, string next)
+    {
+        var host = new Renewing { Status = status };
         var renew = Matchmaking.Api.Requests.RenewServerToken();
         Matchmaker server = null;
         server = new Matchmaker(new Options
@@ -405,7 +451,7 @@ static class FakeTest
             Clock = host,
             Token = (why, reply) =>
             {
-                if (why == Why.First) reply(first, null);
+                if (why == Why.First) reply(First, null);
                 else server.Send(renew, r => reply(r.Value?.Token, r.Error?.Message));
             },
         });
@@ -418,7 +464,7 @@ static class FakeTest
             Check(done, "an answer at " + now);
         }
         var asked = string.Join(", ", host.Asked);
-        Check(asked == "GET Bearer " + first + ", POST Bearer " + first + ", GET Bearer next", "it renews: " + asked);
+        Check(asked == "GET Bearer " + First + ", POST Bearer " + First + ", GET Bearer " + next, "it renews: " + asked);
     }
 
     static void DisposesWithinACallback()

@@ -123,6 +123,7 @@ class Create:
 	var _body
 	var _of
 	var _key = ""
+	var _before = {} # another ticket, which the player may have still when there is no new one
 	var _failure
 
 	func _init(c, body, of):
@@ -135,6 +136,8 @@ class Create:
 			_of.created("", problem)
 			return
 		_key = Crypto.new().generate_random_bytes(16).hex_encode()
+		_before = _c.kept()
+		_before.erase("key")
 		_c.save({"key": _key})
 		var more = {"headers": {"Idempotency-Key": "\"" + _key + "\""}, "body": _body}
 		var sending = _c.ask(Connection.request("POST", "v1/tickets", more), [self, "_answered"])
@@ -151,7 +154,7 @@ class Create:
 			var sending = _c.ask(Connection.request("GET", "v1/tickets", {"query": {"key": _key}}), [self, "_found"])
 			sending.life = _of.life()
 		else:
-			_c.replace({"key": _key}, {})
+			_c.replace({"key": _key}, _before)
 			_of.created("", problem)
 
 	func _found(told, problem):
@@ -161,7 +164,7 @@ class Create:
 			return
 		_failure.unanswered = problem != null # else there is no ticket
 		if problem == null:
-			_c.replace({"key": _key}, {})
+			_c.replace({"key": _key}, _before)
 		_of.created("", _failure)
 
 	func _made(ticket):
@@ -192,7 +195,7 @@ class Restore:
 	func _read(told, problem):
 		if problem == null and _goes_on(told):
 			_found(str(told.id))
-		elif problem != null and problem.status != 404:
+		elif problem != null and not problem.is_missing():
 			_of.emit_signal("restored", null, problem)
 		else:
 			_newest()
@@ -257,7 +260,7 @@ class Enter:
 			_failure = problem
 			_c.ask(Connection.request("GET", "v1/parties", {}), [self, "_own"])
 		else:
-			var none = _request.method == "GET" and problem.status == 404
+			var none = _request.method == "GET" and problem.is_missing()
 			_of.emit_signal("party_entered", null, null if none else problem)
 
 	# The answer to a create was lost: is there the party?

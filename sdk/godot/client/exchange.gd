@@ -62,7 +62,7 @@ func step():
 		_epoch = _c.epoch
 		_limit = _c.clock.steady() + _first
 		_end = 1e300 if _stream else _c.clock.steady() + WHOLE
-		if not _renews():
+		if not renews():
 			_c.tokens.want()
 		state = "token"
 	if _request.repeatable and _epoch != _c.epoch:
@@ -71,15 +71,15 @@ func step():
 		end("late")
 	elif state == "token":
 		_c.tokens.settle()
-		if _c.tokens.failure != null and not _renews():
+		if _c.tokens.failure != null and not renews():
 			end("no_token")
-		elif _c.network.knows(_c.host) and (_renews() or not _c.tokens.asking):
+		elif _c.network.knows(_c.host) and (renews() or not _c.tokens.asking):
 			_begin()
 	if state == "flying":
 		_fly()
 
 # It gets a game server's next token with the last one: who is asked for the token may send it.
-func _renews():
+func renews():
 	return _request.path == "v1/servers/token" and _c.tokens.token != ""
 
 func _begin():

@@ -82,7 +82,7 @@ func _created(told, problem):
 		_id = str(told.get("Id", ""))
 
 func _approved(told, problem):
-	if problem != null and problem.status == 404:
+	if problem != null and problem.is_missing():
 		_id = "" # the service gave the game up while it could not be reached
 		_busy = false
 		if not _ending:

@@ -85,7 +85,7 @@ func poll(prefer, done):
 
 func _polled(told, problem):
 	var done = _pollers.pop_front()
-	if problem != null and problem.status != 404:
+	if problem != null and not problem.is_missing():
 		done[0].call(done[1], false, problem)
 		return
 	if problem == null:
@@ -124,7 +124,7 @@ func _go(below, reason):
 
 func _gone(_told, problem):
 	_leaving = false
-	if problem == null or problem.status == 404:
+	if problem == null or problem.is_missing():
 		_end(_leave_reason, null)
 	else:
 		emit_signal("failed", problem)

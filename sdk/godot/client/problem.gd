@@ -17,6 +17,10 @@ func _init(of_code, of_message):
 	code = of_code
 	message = of_message
 
+# The service has no such thing, or no longer; a 404 of something in between does not say that.
+func is_missing():
+	return status == 404 and problem != "" and problem != "notFound"
+
 func player_message():
 	match code:
 		"offline":
@@ -36,6 +40,8 @@ func player_message():
 				return "You declined the match."
 			if reason == "silent":
 				return "You did not accept the match in time."
+			if reason == "unserved":
+				return "This game mode is not available right now."
 			return "The search has ended. Please search again."
 		"failed":
 			return "No match could be made. Please search again."

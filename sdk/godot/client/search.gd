@@ -124,7 +124,7 @@ func poll(prefer, done):
 
 func _polled(told, problem):
 	var done = _pollers.pop_front()
-	if problem != null and problem.status != 404:
+	if problem != null and not problem.is_missing():
 		done[0].call(done[1], false, problem)
 	else:
 		done[0].call(done[1], take("ended", {}) if problem != null else take("", told), null)
@@ -166,14 +166,14 @@ func _remove():
 func _removed(_told, problem):
 	if problem == null or has_ended():
 		_cancel_ends(null)
-	elif problem.status != 404 and problem.status != 409:
+	elif not problem.is_missing() and problem.status != 409:
 		_cancel_ends(problem)
 	else:
 		_refusal = problem
 		read([self, "_looked"])
 
 func _looked(told, problem):
-	if problem != null and problem.status != 404:
+	if problem != null and not problem.is_missing():
 		_cancel_ends(problem)
 		return
 	var over = take("ended", {}) if problem != null else take("", told)

@@ -60,11 +60,11 @@ func step():
 		_problem = _exchange.failure()
 		if _problem == null:
 			return _answered()
-		if _problem.status == 404 and _lost and _request.method == "DELETE":
+		if _problem.is_missing() and _lost and _request.method == "DELETE":
 			return _end(null, null) # deleted before
 		_lost = _lost or _problem.code == "offline" or _problem.status >= 500
 		_problem.unanswered = _lost
-		if _problem.status == 401 and not _refused:
+		if _problem.status == 401 and not _refused and not _exchange.renews():
 			_refused = true
 			_begin() # with another token
 			continue

@@ -136,20 +136,24 @@ static func start_thread(of, method):
 
 static func load_text(path):
 	var file = File.new()
-	if file.open(path, File.READ) != OK:
+	if file.open(path, File.READ) != OK and file.open(path + ".new", File.READ) != OK:
 		return ""
 	var text = file.get_as_text()
 	file.close()
 	return text
 
+# A new text is written beside the last one before it replaces that, so that a crash leaves one of them.
 static func save_text(path, text):
+	var folder = Directory.new()
 	if text == "":
-		Directory.new().remove(path)
+		folder.remove(path + ".new")
+		folder.remove(path)
 		return
 	var file = File.new()
-	if file.open(path, File.WRITE) == OK:
+	if file.open(path + ".new", File.WRITE) == OK:
 		file.store_string(text)
 		file.close()
+		folder.rename(path + ".new", path)
 
 static func part(of, from, to):
 	return of.subarray(from, to - 1) if to > from else PoolByteArray()

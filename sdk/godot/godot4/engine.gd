@@ -61,15 +61,21 @@ static func start_thread(of, method):
 	return thread if thread.start(Callable(of, method)) == OK else null
 
 static func load_text(path):
+	if not FileAccess.file_exists(path):
+		path += ".new"
 	return FileAccess.get_file_as_string(path) if FileAccess.file_exists(path) else ""
 
+# A new text is written beside the last one before it replaces that, so that a crash leaves one of them.
 static func save_text(path, text):
 	if text == "":
+		DirAccess.remove_absolute(path + ".new")
 		DirAccess.remove_absolute(path)
 		return
-	var file = FileAccess.open(path, FileAccess.WRITE)
+	var file = FileAccess.open(path + ".new", FileAccess.WRITE)
 	if file != null:
 		file.store_string(text)
+		file = null # it is closed
+		DirAccess.rename_absolute(path + ".new", path)
 
 static func part(of, from, to):
 	return of.slice(from, to)

@@ -90,6 +90,8 @@ class Drip:
 class Renewing:
 	extends "res://addons/matchmaker/client/fake.gd"
 	var server = null
+	var refuses = false
+	var renewals = 0
 	var next = "fake." + Marshalls.utf8_to_base64("{\"sub\":\"next\"}") + ".fake"
 
 	func _init(speed).(speed):
@@ -103,7 +105,11 @@ class Renewing:
 		server.connection.tokens.answer(answer.token if answer != null else "", "")
 
 	func _answer(call):
-		if call.path[1] == "servers" and call.player == "ada":
+		if call.path[1] == "servers":
+			renewals += 1
+		if call.path[1] == "servers" and refuses:
+			call.refuse(401, "unauthenticated")
+		elif call.path[1] == "servers" and call.player == "ada":
 			call.tell(200, {"token": next})
 		else:
 			._answer(call)
@@ -117,8 +123,9 @@ var failed = ""
 
 func _idle(_delta):
 	check_page()
-	for named in ["searches", "declines", "cancels", "is_full_and_gone", "parties", "restores", "keeps_the_newer", "fills",
-			"autoload", "leaves_errors", "takes_any_regions", "renews", "parses_so_many", "looks_names_up"]:
+	for named in ["searches", "declines", "cancels", "is_full_and_gone", "parties", "restores", "keeps_files",
+			"keeps_the_newer", "fills", "autoload", "leaves_errors", "takes_any_regions", "renews", "parses_so_many",
+			"looks_names_up"]:
 		part = named
 		fake = Fake.new(100)
 		ada = Player.new(fake.client("ada"))
@@ -202,6 +209,11 @@ func declines():
 	fake.end("bob", "abandoned")
 	until("bob.says('failed')")
 	check("bob.update.problem.reason == 'abandoned'")
+	bob.follow(bob.client.search())
+	until("bob.says('searching')")
+	fake.end("bob", "unserved")
+	until("bob.says('failed')")
+	check("bob.update.problem.player_message() == 'This game mode is not available right now.'")
 
 func cancels():
 	both_search()
@@ -213,9 +225,13 @@ func cancels():
 
 func is_full_and_gone():
 	fake.full = 1
+	ada.client.connection.storage = "user://before"
+	ada.client.connection.save({"ticket": "older"})
 	ada.follow(ada.client.search({}))
 	until("ada.says('failed')")
-	check("ada.update.problem.code == 'busy'")
+	check("ada.update.problem.code == 'busy' and ada.client.connection.kept().get('ticket') == 'older'")
+	ada.client.forget()
+	ada.client.connection.storage = ""
 	fake.full = 0
 	fake.gone = true
 	ada.follow(ada.client.search({}))
@@ -254,6 +270,23 @@ func restores():
 	until("ada.says('searching')")
 	fake.assign(["ada"])
 	until("ada.says('matched')")
+
+# A crash comes while a text is written, or before it takes the place of the one before.
+func keeps_files():
+	var path = "user://kept"
+	Platform.save_text(path, "one")
+	var file = File.new()
+	file.open(path + ".new", File.WRITE)
+	file.store_string("tw")
+	file.close()
+	var kept = [Platform.load_text(path)]
+	Platform.save_text(path, "two")
+	Directory.new().rename(path, path + ".new")
+	kept.append(Platform.load_text(path))
+	Platform.save_text(path, "")
+	kept.append(Platform.load_text(path))
+	if kept != ["one", "two", ""]:
+		failed = "kept is %s" % [kept]
 
 # The players share what is kept: his search is the newer one, and hers leaves it.
 func keeps_the_newer():
@@ -313,6 +346,12 @@ func renews():
 	ada.client.measure()
 	until("ada.known.regions == []")
 	check("ada.client.connection.tokens.token == fake.next")
+	fake.refuses = true
+	ada.known.regions = null
+	ada.client.connection.tokens.expire()
+	ada.client.measure({"anew": true})
+	until("ada.known.regions == []")
+	check("fake.renewals == 2")
 
 func parses_so_many():
 	var text = "1"

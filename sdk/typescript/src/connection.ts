@@ -142,10 +142,10 @@ export class Connection {
           continue
         }
         if (!(e instanceof MatchmakingError)) throw e
-        if (e.status === 404 && lost && request.method === 'DELETE') return undefined // the try before deleted it
+        if (e.missing && lost && request.method === 'DELETE') return undefined // the try before deleted it
         lost ||= e.code === 'offline' || e.status >= 500
         e.unanswered = lost
-        if (e.status === 401 && !refused) {
+        if (e.status === 401 && !refused && request.path !== renewal) {
           refused = true
           continue // with another token
         }
@@ -235,7 +235,7 @@ export class Connection {
   /** The answer to a request, as far as its headers. */
   async #fetched(request: Request<unknown>, guard: Guard, accept: string): Promise<Response> {
     // A game server's next token comes for the last one: the token's source may ask for it.
-    const last = request.path === 'v1/servers/token' ? this.tokens.last : ''
+    const last = request.path === renewal ? this.tokens.last : ''
     const token = last || (await guard.race(this.tokens.get()))
     const headers: Record<string, string> = { Accept: accept, Authorization: `Bearer ${token}` }
     if (this.#player !== undefined) headers[actsFor] = ascii(this.#player)
@@ -262,6 +262,9 @@ export class Connection {
     return response
   }
 }
+
+/** The path of the request for a game server's next token, which no other token than the last one asks for. */
+const renewal = 'v1/servers/token'
 
 /** Whether a request that failed may be sent again. */
 function again(e: MatchmakingError, repeatable: boolean): boolean {

@@ -93,6 +93,11 @@ export class MatchmakingError extends Error {
     this.unanswered = o.unanswered ?? false
   }
 
+  /** The service has no such thing, or no longer; a 404 of something in between does not say that. */
+  get missing(): boolean {
+    return this.status === 404 && this.problem !== '' && this.problem !== 'notFound'
+  }
+
   get playerMessage(): string {
     return playerMessages[this.problem] ?? ((this.code === 'ended' && reasons[this.reason]) || messages[this.code])
   }

@@ -80,7 +80,7 @@ export class Matchmaker {
     try {
       return this.#party(await this.#c.ask(api.myParty(), signal))
     } catch (e) {
-      if (e instanceof MatchmakingError && e.status === 404) return undefined
+      if (e instanceof MatchmakingError && e.missing) return undefined
       throw e
     }
   }
@@ -128,6 +128,7 @@ export class Matchmaker {
     const body = await creation(o)
     await this.#whoIs()
     const key = [Date.now(), Math.random(), Math.random()].map((n) => n.toString(36).replace('0.', '')).join('-')
+    const { ticket: before } = await this.#keeper.load()
     await this.#keeper.save({ key })
     let ticket: string | undefined
     try {
@@ -143,7 +144,7 @@ export class Matchmaker {
         }
       }
       if (ticket === undefined) {
-        await this.#keeper.replace({ key }, null)
+        await this.#keeper.replace({ key }, before ? { ticket: before } : null) // the player may have that one still
         throw e
       }
     }
@@ -170,7 +171,7 @@ export class Matchmaker {
         const ticket = (await this.#c.ask(api.getTicket({ id: saved.ticket }), signal)) as api.Ticket
         if (goesOn(ticket)) return ticket.id
       } catch (e) {
-        if (!(e instanceof MatchmakingError) || e.status !== 404) throw e
+        if (!(e instanceof MatchmakingError) || !e.missing) throw e
       }
     } else if (saved.key) {
       const ticket = await this.#made(saved.key, signal)

@@ -89,6 +89,12 @@ export class Party implements AsyncIterable<PartyUpdate> {
     return this.#search
   }
 
+  /** The leader ends the search. */
+  async stop(signal?: AbortSignal): Promise<void> {
+    const party = await this.#c.send(api.stopPartySearch(this.id), signal)
+    if (party) this.#see(party)
+  }
+
   /** The leader hands over. */
   async promote(player: string, signal?: AbortSignal): Promise<void> {
     this.#see(await this.#c.ask(api.setPartyLeader(this.id, { player }), signal))
@@ -121,7 +127,7 @@ export class Party implements AsyncIterable<PartyUpdate> {
       await this.#c.send(request, signal)
     } catch (e) {
       this.#leaving = false
-      if (!(e instanceof MatchmakingError) || e.status !== 404) throw e
+      if (!(e instanceof MatchmakingError) || !e.missing) throw e
     }
     this.#end(reason)
   }
@@ -138,7 +144,7 @@ export class Party implements AsyncIterable<PartyUpdate> {
       const party = await this.#c.send(api.getParty(this.id, known), this.#stop.signal, { also: [304] })
       if (party) this.#see(party)
     } catch (e) {
-      if (!(e instanceof MatchmakingError) || e.status !== 404) throw e
+      if (!(e instanceof MatchmakingError) || !e.missing) throw e
       if (!this.#leaving) this.#end('gone')
     }
     return this.#updates.ended

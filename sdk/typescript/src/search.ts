@@ -162,8 +162,7 @@ export class Search implements AsyncIterable<Update> {
       }
       if (!this.#updates.ended) await follow(this.#c, followed, signal)
     } catch (e) {
-      const mayBe = e instanceof MatchmakingError && e.unanswered
-      if (this.#cancelling && this.#id === '' && !mayBe) this.#endCancelled()
+      if (this.#cancelling && this.#id === '' && !this.#mayBe(e)) this.#endCancelled()
       else this.#fail(e)
     }
   }
@@ -176,14 +175,16 @@ export class Search implements AsyncIterable<Update> {
   async #cancel(): Promise<Cancelled> {
     this.#enough.abort()
     const ticket = await this.#created.catch((e) => {
-      if (e instanceof MatchmakingError && e.unanswered) throw e // there may be a ticket
+      if (this.#mayBe(e)) throw e
     })
-    if (ticket && !this.#updates.ended) {
+    if (ticket && (this.#waitsOn || !this.#updates.ended)) {
       try {
         await this.#c.send(api.deleteTicket(ticket, { unlessAssigned: true }))
       } catch (e) {
-        const over = e instanceof MatchmakingError && (e.status === 404 || e.status === 409)
-        if (!over || !(await this.#look())) throw e
+        if (!(e instanceof MatchmakingError && (e.missing || e.status === 409))) throw e
+        if (!(await this.#look())) throw e
+        const late = this.#waitsOn && e.status === 409 && (await this.#read({})).assignment
+        if (late && !late.error) return { cancelled: false, match: this.#matchOf(late) }
       }
     }
     this.#endCancelled()
@@ -191,10 +192,25 @@ export class Search implements AsyncIterable<Update> {
     return update.state === 'matched' ? { cancelled: false, match: update.match } : { cancelled: true }
   }
 
+  /** The game's signal ended the following, and the ticket waits on. */
+  get #waitsOn(): boolean {
+    return this.update.state === 'failed' && this.update.error.code === 'aborted'
+  }
+
+  /** Whether there may be a ticket where a create failed, or the game's signal ended it. */
+  #mayBe(e: unknown): boolean {
+    return e instanceof MatchmakingError ? e.unanswered : e === this.#stop.signal.reason
+  }
+
   async #answer(accept: boolean): Promise<void> {
     const { update } = this
     if (update.state !== 'offered') throw new MatchmakingError('conflict', 'no match asks the player')
-    await this.#c.send(api.answerMatch(update.ticket, { match: update.match, accept }))
+    try {
+      await this.#c.send(api.answerMatch(update.ticket, { match: update.match, accept }))
+    } catch (e) {
+      // The try before, whose answer was lost, may have been the last answer of all: the updates tell.
+      if (!(e instanceof MatchmakingError && e.unanswered && (e.missing || e.status === 409))) throw e
+    }
   }
 
   async #read(o: { estimate?: boolean; prefer?: string }, signal?: AbortSignal): Promise<api.Ticket> {
@@ -207,7 +223,7 @@ export class Search implements AsyncIterable<Update> {
     try {
       return this.#take('', await this.#read(o, signal))
     } catch (e) {
-      if (!(e instanceof MatchmakingError) || e.status !== 404) throw e
+      if (!(e instanceof MatchmakingError) || !e.missing) throw e
       return this.#take('ended', { reason: 'gone' })
     }
   }

@@ -93,6 +93,29 @@ test('a search takes no longer than the game allows', patience, async () => {
   assert.deepEqual(fake.waiting, [])
 })
 
+test('a search whose signal has aborted is cancelled as another one', patience, async () => {
+  const fake = new FakeService()
+  for (const late of [false, true]) {
+    const leaves = new AbortController()
+    const ada = fake.matchmaker('ada').search({ signal: leaves.signal })
+    await until(ada, 'searching')
+    leaves.abort()
+    await assert.rejects(ada.match, { name: 'AbortError' })
+    if (late) fake.match(['ada'])
+    const { cancelled, match } = await ada.cancel()
+    assert.equal(cancelled, !late)
+    assert.equal(match?.connection, late ? '127.0.0.1:7777' : undefined)
+    assert.deepEqual(fake.waiting, [])
+  }
+  const leaves = new AbortController()
+  const never = () => {
+    leaves.abort()
+    return new Promise(() => {})
+  }
+  const bob = fake.matchmaker('bob', { fetch: never }).search({ signal: leaves.signal })
+  await assert.rejects(bob.cancel(), { name: 'AbortError' }) // there may be a ticket
+})
+
 test('what a newer search keeps is left as it is', patience, async () => {
   const fake = new FakeService()
   const newer = '{"ticket":"newer"}' // it is there as soon as the create of this one is sent
@@ -110,6 +133,15 @@ test('what a newer search keeps is left as it is', patience, async () => {
   await left(bob, 'ended')
   fake.full = 120
   await left(fake.matchmaker('cyd', { storage }).search(), 'busy')
+})
+
+test('a search that is refused leaves what was kept before', patience, async () => {
+  const fake = new FakeService()
+  fake.full = 120
+  const older = '{"ticket":"older"}'
+  const storage = { text: older, load: () => storage.text, save: (text) => void (storage.text = text) }
+  await assert.rejects(fake.matchmaker('ada', { storage }).search().match, { code: 'busy' })
+  assert.equal(storage.text, older)
 })
 
 test('a ticket whose answers were lost is found by its key', patience, async () => {
@@ -169,7 +201,7 @@ test('events that are cut, come twice, late or are unknown change nothing', pati
   assert.ok(lasts[1])
 })
 
-const json = (text) => new Response(text, { headers: { 'Content-Type': 'application/json' } })
+const json = (text, status = 200) => new Response(text, { status, headers: { 'Content-Type': 'application/json' } })
 
 test('what is told of regions is of any type', patience, async () => {
   const fake = new FakeService()
@@ -233,23 +265,25 @@ test('a token is replaced before it ends, and when it is refused', patience, asy
   assert.deepEqual(asked, ['first', 'expiring', 'refused'])
 })
 
-test("a game server's next token comes for its last one", patience, async () => {
+test("a game server's next token comes for its last one, which is refused once", patience, async () => {
   const fake = new FakeService()
-  const asked = []
-  let now = 0
   const first = `fake.${btoa('{"sub":"ada","iat":0,"exp":90}')}.fake`
-  const server = fake.matchmaker('ada', {
-    token: async (why) => (why === 'first' ? first : (await server.send(api.renewServerToken())).token),
-    clock: { now: () => now, setTimeout: (f, ms) => setTimeout(f, ms / 100), clearTimeout },
-    fetch: async (_url, { method, headers }) => {
-      asked.push(`${method} ${headers.Authorization}`)
-      return json('{"token":"next"}')
-    },
-  })
-  await server.send(api.myParty())
-  now = 61_000
-  await server.send(api.myParty())
-  assert.deepEqual(asked, [`GET Bearer ${first}`, `POST Bearer ${first}`, 'GET Bearer next'])
+  for (const [status, next] of [[200, 'next'], [401, first]]) {
+    const asked = []
+    let now = 0
+    const server = fake.matchmaker('ada', {
+      token: async (why) => (why === 'first' ? first : (await server.send(api.renewServerToken())).token),
+      clock: { now: () => now, setTimeout: (f, ms) => setTimeout(f, ms / 100), clearTimeout },
+      fetch: async (_url, { method, headers }) => {
+        asked.push(`${method} ${headers.Authorization}`)
+        return json('{"token":"next"}', method === 'GET' ? 200 : status)
+      },
+    })
+    await server.send(api.myParty())
+    now = 61_000
+    await server.send(api.myParty())
+    assert.deepEqual(asked, [`GET Bearer ${first}`, `POST Bearer ${first}`, `GET Bearer ${next}`])
+  }
 })
 
 test('a device that slept asks at once', patience, async () => {
@@ -319,6 +353,11 @@ test('a party is led, joined by its code, and left', patience, async () => {
   const search = await ada.start()
   fake.match(['bob'])
   assert.equal((await (await until(bob, 'search')).search.match).ticket, (await search.match).ticket)
+  const stopped = await ada.start()
+  await until(stopped, 'searching')
+  await ada.stop()
+  assert.equal(ada.search, undefined)
+  await assert.rejects(stopped.match, { code: 'ended', reason: 'deleted' })
   const next = await ada.start()
   await fake.searching('ada', 'bob')
   fake.match(['ada'])

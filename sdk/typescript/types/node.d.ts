@@ -24,4 +24,5 @@ declare const process: {
 declare module 'node:fs/promises' {
   export function readFile(name: string, encoding: 'utf8'): Promise<string>
   export function writeFile(name: string, text: string): Promise<void>
+  export function rename(from: string, to: string): Promise<void>
 }

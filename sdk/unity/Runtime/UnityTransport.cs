@@ -93,7 +93,7 @@ namespace Matchmaking.Unity
         {
             var request = call.Request;
             var over = request == null || request.isDone;
-            var headers = request?.GetResponseHeaders();
+            var headers = call.Head ? null : request?.GetResponseHeaders(); // Unity copies them
             if (!call.Head && (request == null || request.responseCode > 0 && (over || headers != null)))
             {
                 call.Head = true;

@@ -26,7 +26,10 @@ func main() {
 		Ticket: client.TicketRequest{Attributes: map[string]float64{"skill": 1200}},
 		Save: func(s *client.SavedSearch) {
 			text, err := json.Marshal(s) // null when there is nothing to go on with
-			if err = errors.Join(err, os.WriteFile(file, text, 0o600)); err != nil {
+			if err = errors.Join(err, os.WriteFile(file+".new", text, 0o600)); err == nil {
+				err = os.Rename(file+".new", file) // a crash leaves what was there, or this
+			}
+			if err != nil {
 				log.Print(err)
 			}
 		},

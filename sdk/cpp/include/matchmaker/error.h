@@ -56,6 +56,8 @@ struct Error {
 
   explicit operator bool() const { return code != Code::None; }
   std::string playerMessage() const;
+  /** The service has no such thing, or no longer; a 404 of something in between does not say that. */
+  bool missing() const { return status == 404 && !problem.empty() && problem != "notFound"; }
 
   static Error of(Code code, std::string message) {
     Error e;

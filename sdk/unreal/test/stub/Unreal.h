@@ -215,6 +215,9 @@ struct FFileHelper {
 struct IFileManager {
   static IFileManager& Get();
   bool Delete(const TCHAR* path) { return std::remove(stubUtf8(path).c_str()) == 0; }
+  bool Move(const TCHAR* to, const TCHAR* from) {
+    return std::rename(stubUtf8(from).c_str(), stubUtf8(to).c_str()) == 0;
+  }
 };
 
 class UObject {

@@ -12,24 +12,34 @@ using namespace MatchmakerText;
 
 namespace
 {
-	/** A file of the project's saved ones. */
+	/**
+	 * A file of the project's saved ones. A new text is written beside the last one before that is removed, so that a
+	 * crash leaves one of them.
+	 */
 	class FMatchmakerStorage final : public matchmaker::Storage
 	{
 	public:
 		std::string load() override
 		{
 			FString Text;
-			return FFileHelper::LoadFileToString(Text, *Path()) ? From(Text) : std::string();
+			if (!FFileHelper::LoadFileToString(Text, *Path())) FFileHelper::LoadFileToString(Text, *Fresh());
+			return From(Text);
 		}
 
 		void save(const std::string& Text) override
 		{
-			if (Text.empty()) IFileManager::Get().Delete(*Path());
-			else FFileHelper::SaveStringToFile(To(Text), *Path());
+			IFileManager& Files = IFileManager::Get();
+			if (Text.empty())
+			{
+				Files.Delete(*Fresh());
+				Files.Delete(*Path());
+			}
+			else if (FFileHelper::SaveStringToFile(To(Text), *Fresh())) Files.Move(*Path(), *Fresh());
 		}
 
 	private:
 		static FString Path() { return FPaths::Combine(FPaths::ProjectSavedDir(), TEXT("Matchmaker.json")); }
+		static FString Fresh() { return FPaths::Combine(FPaths::ProjectSavedDir(), TEXT("Matchmaker.json.new")); }
 	};
 }
 

@@ -140,17 +140,18 @@ void FMatchmakerTransport::Tell(std::uint64_t Id, FCall Call)
 	int Status = 0;
 	matchmaker::Pairs Headers;
 	std::string Data, Failure;
-	bool bOver = false;
+	bool bOver = false, bHead = false;
 	{
 		FScopeLock Locked(&Call.Answer->Lock);
 		Status = Call.Answer->Status;
 		Data.swap(Call.Answer->Data);
 		bOver = Call.Answer->bOver;
 		Failure = Call.Answer->Failure;
-		Headers = Call.Answer->Headers;
+		// The header is whole when the body begins, or the request ends.
+		bHead = Call.Told == 0 && Status > 0 && (!Data.empty() || bOver);
+		if (bHead) Headers.swap(Call.Answer->Headers);
 	}
-	// The header is whole when the body begins, or the request ends.
-	if (Call.Told == 0 && Status > 0 && (!Data.empty() || bOver))
+	if (bHead)
 	{
 		Calls[Id].Told = Call.Told = Status;
 		Call.Listener->onHead(Status, Headers);
