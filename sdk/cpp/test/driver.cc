@@ -68,6 +68,7 @@ class Driver {
 #ifdef DRIVER_TRANSPORT
       usleep(2000);  // a frame
 #endif
+      look_();
       matchmaker_->pump(2);
     } else {
       pollfd in{0, POLLIN, 0};
@@ -94,7 +95,8 @@ class Driver {
     const double scale = c["scale"].number() > 0 ? c["scale"].number() : 1;
     const double epoch = c["epoch"].number() > 0 ? c["epoch"].number() : systemTime();
     const double wrong = c["clock"].number();
-    wall_ = [=] { return epoch + (systemTime() - epoch) / scale + wrong; };
+    look_ = [=] { now_ = epoch + (systemTime() - epoch) / scale + wrong; };
+    look_();
 #ifdef DRIVER_TRANSPORT
     transport_ = DRIVER_TRANSPORT();
     const auto udp = DRIVER_UDP();
@@ -112,7 +114,7 @@ class Driver {
       say("token", Json::object().set("reason", reasons[static_cast<int>(why)]));
     };
     o.transport = transport_.get();
-    o.clock = {wall_, wall_};
+    o.clock = {[this] { return now_; }, [this] { return now_; }};
     o.udp = udp;
     if (!c["storage"].string().empty()) {
       storage_ = fileStorage(c["storage"].string() + "/search");
@@ -156,7 +158,7 @@ class Driver {
       case Update::State::Offered:
         say("offered", Json::object()
                            .set("match", u.offer)
-                           .set("remaining", Json(std::round(u.deadline - wall_())))
+                           .set("remaining", Json(std::round(u.deadline - now_)))
                            .set("players", Json(u.players))
                            .set("accepted", Json(u.accepted)));
         break;
@@ -305,7 +307,9 @@ class Driver {
   }
 
   std::string text_;
-  std::function<double()> wall_;
+  // Between two reads the machine may do something else: with a scale that would be a device that slept.
+  std::function<void()> look_;
+  double now_ = 0;
   std::function<void(Token)> reply_;
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<Storage> storage_;

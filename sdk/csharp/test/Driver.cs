@@ -36,11 +36,15 @@ static class Program
             scale = c["scale"].MaybeNumber ?? 1;
             epoch = c["epoch"].MaybeNumber ?? System;
             wrong = c["clock"].Number;
+            Look();
         }
 
         static double System => (DateTime.UtcNow - Begin).TotalMilliseconds;
-        public double Wall => epoch + (System - epoch) / scale + wrong;
+        public double Wall { get; private set; }
         public double Steady => Wall;
+
+        // Between two reads the machine may do something else: with a scale that would be a device that slept.
+        internal void Look() => Wall = epoch + (System - epoch) / scale + wrong;
     }
 
     static void Main()
@@ -62,6 +66,7 @@ static class Program
 #if UNITY
                 UnityEngine.Frame.Run(2);
 #endif
+                clock?.Look();
                 matchmaker?.Pump(2);
             }
         }
