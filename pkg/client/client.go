@@ -111,7 +111,9 @@ func newHTTP() *http.Client {
 			MaxIdleConnsPerHost: 64,
 			// Shorter than servers and load balancers are used to wait: the side that closes must not be theirs, or a creation
 			// is lost on its way.
-			IdleConnTimeout:     30 * time.Second,
+			IdleConnTimeout: 30 * time.Second,
+			// A connection that died silently would take all requests until the kernel gives it up.
+			HTTP2:               &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
 			TLSHandshakeTimeout: 10 * time.Second,
 		},
 		// Followed, a redirect would turn a POST into a GET.

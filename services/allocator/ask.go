@@ -9,7 +9,6 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"matchmaker.dev/services/allocator/provider"
-	"matchmaker.dev/services/allocator/transport"
 	"matchmaker.dev/services/internal/match/assignment"
 	"matchmaker.dev/services/internal/platform/wait"
 )
@@ -38,12 +37,7 @@ func (s *service) ask(ctx context.Context, p *poller, r *provider.Request, refus
 		r.First = false
 		for err == nil && result.Status == provider.Pending {
 			o.mayHaveServer = true
-			result, err = s.next(ctx, p, r.Ref)
-			if e, ok := errors.AsType[*provider.Error](result.Err); ok { // the poll did not know what must not be told
-				known := provider.Request{Ref: r.Ref, Teams: r.Teams, Properties: r.Properties, Token: r.Token}
-				payload, _ := known.Payload()
-				result.Err = provider.Fail(e.Reason, "%s", transport.Redact(e.Detail, string(payload))).After(e.RetryAfter)
-			}
+			result, err = s.next(ctx, p, r)
 		}
 		if err == nil && result.Status == provider.Allocated {
 			if why := assignment.ConnectionProblem(result.Connection, assignment.MaxConnection); why != "" {

@@ -2,12 +2,14 @@ package allocator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
 	"go.opentelemetry.io/otel/trace"
 
 	"matchmaker.dev/services/allocator/provider"
+	"matchmaker.dev/services/allocator/transport"
 	"matchmaker.dev/services/internal/observe/telemetry"
 	"matchmaker.dev/services/internal/platform/wait"
 )
@@ -22,9 +24,9 @@ type poller struct {
 
 // question is a match that waits for the next poll.
 type question struct {
-	ref    provider.Ref
-	span   trace.SpanContext // of the allocation
-	answer chan<- answer
+	request *provider.Request
+	span    trace.SpanContext // of the allocation
+	answer  chan<- answer
 }
 
 type answer struct {
@@ -33,10 +35,10 @@ type answer struct {
 }
 
 // next waits for the next poll, and returns what it says of an allocation.
-func (s *service) next(ctx context.Context, p *poller, ref provider.Ref) (provider.Result, error) {
+func (s *service) next(ctx context.Context, p *poller, r *provider.Request) (provider.Result, error) {
 	answers := make(chan answer, 1)
 	p.mu.Lock()
-	p.pending = append(p.pending, question{ref, trace.SpanContextFromContext(ctx), answers})
+	p.pending = append(p.pending, question{r, trace.SpanContextFromContext(ctx), answers})
 	if p.waiting++; p.waiting == 1 {
 		// The polls are for all pending allocations, and so they do not end with this one.
 		polls, stop := context.WithCancel(telemetry.Detach(ctx))
@@ -98,17 +100,36 @@ func (s *service) pollOnce(ctx context.Context, questions []question) (results [
 	refs := make([]provider.Ref, len(questions))
 	var links []trace.Link
 	for i, q := range questions {
-		refs[i] = q.ref
+		refs[i] = q.request.Ref
 		if q.span.IsSampled() {
 			links = append(links, trace.Link{SpanContext: q.span})
 		}
 	}
 	err = s.call(ctx, "hosting poll", refs[0], func(ctx context.Context) error {
 		results, err = s.Provider.Poll(ctx, refs)
+		for i, q := range questions {
+			err = redacted(err, q.request)
+			if i < len(results) {
+				results[i].Err = redacted(results[i].Err, q.request)
+			}
+		}
 		return err
 	}, trace.WithLinks(links...))
 	if err == nil && len(results) != len(refs) {
 		err = fmt.Errorf("%d results of a poll of %d allocations", len(results), len(refs))
 	}
 	return results, err
+}
+
+// redacted is an error of a poll without what it repeats of a match: the provider did not know what must not be told.
+func redacted(err error, r *provider.Request) error {
+	if err == nil || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	e, ok := errors.AsType[*provider.Error](err)
+	if !ok {
+		return errors.New(transport.Redact(err.Error(), r.Secret()))
+	}
+	detail := transport.Redact(e.Detail, r.Secret())
+	return provider.Fail(e.Reason, "%s", detail).After(e.RetryAfter).Because(redacted(e.Unwrap(), r))
 }

@@ -2,6 +2,9 @@ package allocator
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -49,7 +52,7 @@ func TestOnePollIsForAllThatWait(t *testing.T) {
 		for range 3 {
 			waiting.Go(func() {
 				for {
-					result, err := s.next(t.Context(), p, provider.Ref{})
+					result, err := s.next(t.Context(), p, new(provider.Request))
 					switch {
 					case err != nil:
 						t.Error(err)
@@ -90,7 +93,7 @@ func TestPollsEndWithTheLastThatWaits(t *testing.T) {
 				var waiting sync.WaitGroup
 				for range 3 {
 					waiting.Go(func() {
-						if result, err := s.next(ctx, p, provider.Ref{}); err == nil {
+						if result, err := s.next(ctx, p, new(provider.Request)); err == nil {
 							t.Errorf("an answer after the end: %v", result)
 						}
 					})
@@ -102,10 +105,56 @@ func TestPollsEndWithTheLastThatWaits(t *testing.T) {
 				}
 				// Later callers have polls of their own.
 				hosting.takes = 0
-				if result, err := s.next(t.Context(), p, provider.Ref{}); err != nil || result.Status != provider.Allocated {
+				if result, err := s.next(t.Context(), p, new(provider.Request)); err != nil || result.Status != provider.Allocated {
 					t.Errorf("later: %v, %v", result, err)
 				}
 			})
 		})
+	}
+}
+
+// telling is a provider whose polls say what they are told to.
+type telling struct {
+	provider.Provider
+	result provider.Result
+	err    error
+}
+
+func (p *telling) Poll(context.Context, []provider.Ref) ([]provider.Result, error) {
+	return []provider.Result{p.result}, p.err
+}
+
+// What a poll says of an allocation reaches logs, traces and events, and so does what it says that the match has not.
+func TestErrorsOfPollsDoNotRepeatTheMatch(t *testing.T) {
+	r := &provider.Request{Teams: []provider.Team{{Name: "red", Tickets: []string{"t"}, Players: [][]string{{"ada"}}}},
+		Properties: []byte(`{"map":"harbour-district"}`), Token: "header.claims.signature"}
+	payload, err := r.Payload()
+	if err != nil {
+		t.Fatal(err)
+	}
+	saying := func(text string) []error {
+		return []error{fmt.Errorf("status 500: %s", text), provider.Fail(provider.Contention, "busy: %s", text),
+			provider.Fail(provider.Contention, "busy").Because(fmt.Errorf("status 429: %s", text))}
+	}
+	open := saying("the allocation has no image")
+	for i, secret := range saying(string(payload[max(0, len(payload)-150):])) {
+		for text, said := range map[string]error{"no image": open[i], "it repeats a secret": secret} {
+			p := &telling{err: said}
+			_, err := newPolling(p).pollOnce(t.Context(), []question{{request: r}})
+			p.result, p.err = provider.Result{Err: said}, nil
+			results, failed := newPolling(p).pollOnce(t.Context(), []question{{request: r}})
+			if failed != nil {
+				t.Fatal(failed)
+			}
+			for _, got := range []error{err, results[0].Err} {
+				if got == nil || !strings.Contains(got.Error(), text) || provider.ReasonOf(got) != provider.ReasonOf(said) {
+					t.Errorf("%v: %v, want %q in it", said, got, text)
+				}
+			}
+		}
+	}
+	late := fmt.Errorf("call: %w", context.DeadlineExceeded)
+	if _, err := newPolling(&telling{err: late}).pollOnce(t.Context(), []question{{request: r}}); !errors.Is(err, late) {
+		t.Errorf("%v is not %v", err, late)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"matchmaker.dev/services/internal/edge/auth"
+	"matchmaker.dev/services/internal/edge/issuer"
 	"matchmaker.dev/services/internal/edge/web"
 	"matchmaker.dev/services/internal/platform/settings"
 	"matchmaker.dev/services/internal/state"
@@ -19,6 +21,13 @@ func TestBodiesOfAProjectAreLimited(t *testing.T) {
 	large := `{"attributes":` + strings.Repeat(" ", 40<<10) + `{}}`
 	if r := m.post(t, path, large); r.status != http.StatusOK && r.status != http.StatusCreated {
 		t.Fatalf("%+v", r)
+	}
+	other := &match{url: m.url, token: m.mint(t, issuer.Claims{Kind: auth.Server, Project: "other"})}
+	for _, one := range []*match{m, other} { // where the path names no project, too
+		r := one.post(t, "/api/v2/backfill", large)
+		if limited := r.status == http.StatusTooManyRequests; limited != (one == m) {
+			t.Errorf("%+v", r)
+		}
 	}
 	for _, r := range []reply{m.post(t, path, large), m.put(t, path+"/one", large)} {
 		if r.status != http.StatusTooManyRequests || !strings.Contains(r.body, "bodies") {

@@ -124,11 +124,8 @@ func (s *service) notifyAssigned(ctx context.Context, project string, tickets []
 
 // projectOf is the project in the path, or the one that the token names where the path has none.
 func projectOf(c echo.Context) (string, error) {
-	if project := c.Param("project"); project != "" {
-		return project, nil
-	}
-	project, ok := auth.From(c).Project()
-	if !ok {
+	project := auth.ProjectOf(c)
+	if project == "" {
 		return "", problem.New(problem.Invalid,
 			"the token names no single project: use /<project>/matchmaking/api/v2/backfill")
 	}

@@ -3,8 +3,6 @@ package insight
 import (
 	"strconv"
 	"strings"
-
-	"matchmaker.dev/services/internal/bus"
 )
 
 // cursor is a position in the events of a project: behind so many events of a message, or behind the whole message.
@@ -38,9 +36,6 @@ func parseCursor(text string) (p cursor, ok bool) {
 	}
 	return p, true
 }
-
-// start is where reading begins to go on from the place.
-func (p cursor) start() bus.EventStart { return bus.EventStart{After: p.message, Again: p.partial} }
 
 // eventsOf is how many of the first events of a message lie before the place.
 func (p cursor) eventsOf(message uint64) int {

@@ -149,7 +149,7 @@ func (q *query) readPlace(c echo.Context, values url.Values) error {
 			return problem.New(problem.Invalid, "%s: the id of an event is expected, or next of an earlier answer",
 				problem.Word(name))
 		}
-		q.at, q.placed, q.begin = at, true, at.start()
+		q.at, q.placed, q.begin = at, true, bus.EventStart{After: at.message, Again: at.partial}
 	}
 	if values.Has("since") {
 		var err error
@@ -206,7 +206,8 @@ func (q *query) each(
 	}
 	known := q.at.eventsOf(m.Sequence)
 	if m.Lost {
-		more, err := take(cursor{message: m.Sequence, partial: true, events: known}, gapBefore(m))
+		q.at.partial, known = false, 0 // a stream that was begun anew has another message of that number
+		more, err := take(cursor{message: m.Sequence, partial: true}, gapBefore(m))
 		if err != nil || !more {
 			return err
 		}

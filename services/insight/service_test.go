@@ -437,6 +437,16 @@ func TestRemovedEventsAreAGap(t *testing.T) {
 	// A place that the stream has not reached is one of a stream that is gone.
 	words, _ = w.events(t, "after=1000")
 	expect(t, "behind a place of another stream", words, "gap", "created c")
+	// The stream comes to the message of that number.
+	f := w.follow(t, "", "4.1")
+	for _, want := range []string{"gap", "created c", "created d"} {
+		if want == "created d" {
+			w.publish(t, "demo", of(created, "", "", "d"))
+		}
+		if got := f.next(); got != want {
+			t.Errorf("behind a place within a message of another stream: %q, want %q", got, want)
+		}
+	}
 }
 
 func TestStreamsAreBoundedAndEndWithTheProcess(t *testing.T) {

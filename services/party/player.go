@@ -20,7 +20,8 @@ import (
 // lookTime is how long an export or an erase may take, with a part of the time that a request has.
 const lookTime = 50 * time.Second
 
-// What an export has at most: of each kind, and in bytes of what is stored of tickets.
+// What an export has at most: of each kind, and in bytes of what is stored of tickets. So much is named of what an
+// erase leaves.
 const (
 	exportedEach  = 1000
 	exportedBytes = 8 << 20

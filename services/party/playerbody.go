@@ -58,7 +58,7 @@ func addParty(d *response.PlayerExport, p *pb.Party) {
 	}
 }
 
-// remainMentions adds what names the player.
+// remainMentions adds what names the player, while there is room for it.
 func remainMentions(e *response.ErasedPlayer, m state.Mentions) {
 	for _, a := range m.Answers {
 		e.Remains = append(e.Remains, response.PlayerRemains{Kind: "acceptance", ID: a.Match,
@@ -70,6 +70,7 @@ func remainMentions(e *response.ErasedPlayer, m state.Mentions) {
 	for _, g := range m.Games {
 		e.Remains = append(e.Remains, response.PlayerRemains{Kind: "game", ID: g.Backfill})
 	}
+	e.Remains = e.Remains[:min(len(e.Remains), exportedEach)]
 }
 
 // remainPenalties adds what is kept of a player for some time.

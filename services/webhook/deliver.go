@@ -71,10 +71,12 @@ type deliverer struct {
 	saved              state.WebhookNote
 	letters            []state.DeadLetter
 
-	// told is the state that the last event told of, and dead how many events were given up since.
-	told string
-	dead int
-	last time.Time
+	// told is the state that the last event told of, and dead how many events were given up since. untold is an event
+	// that could not be stored.
+	told   string
+	dead   int
+	last   time.Time
+	untold *pb.Event
 }
 
 // item is an event that is not delivered yet.
@@ -408,11 +410,15 @@ func (d *deliverer) unsaved(n state.WebhookNote) {
 	d.letters, d.saved = append(n.Letters, d.letters...), state.WebhookNote{}
 }
 
-// news returns the event that tells of the webhook's state, if it has changed, or events were given up.
+// news returns the event that tells of the webhook's state, if it has changed, or events were given up: the same one
+// until it is stored. At the end it does not wait for News: the next deliverer takes the state for told.
 func (d *deliverer) news(now time.Time) *pb.Event {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if now.Sub(d.last) < d.Timing.News || d.dead == 0 && d.told == d.status.State {
+	if d.untold != nil {
+		return d.untold
+	}
+	if now.Sub(d.last) < d.Timing.News && !d.ended || d.dead == 0 && d.told == d.status.State {
 		return nil
 	}
 	e := &pb.Event{Kind: pb.Event_KIND_WEBHOOK, Reason: failing, Detail: fmt.Sprintf("%s: %s", d.hook.GetName(),
@@ -428,6 +434,6 @@ func (d *deliverer) news(now time.Time) *pb.Event {
 	default:
 		d.told = failing
 	}
-	d.last = now
+	d.last, d.untold = now, e
 	return e
 }

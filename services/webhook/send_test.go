@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"matchmaker.dev/services/allocator/transport/transporttest"
 )
 
 func TestAddresses(t *testing.T) {
@@ -90,4 +92,10 @@ func TestOutcomes(t *testing.T) {
 	if hit {
 		t.Error("a redirect was followed")
 	}
+}
+
+func TestConnectionThatDiesSilentlyIsReplaced(t *testing.T) {
+	transporttest.ReplacesSilent(t, func() *http.Transport {
+		return newSender(5*time.Second, nil).client.Transport.(*http.Transport)
+	})
 }

@@ -259,8 +259,10 @@ func (s *Service) note(ctx context.Context, project string, hold time.Duration, 
 		return err
 	}
 	for _, d := range of {
-		if e := d.news(time.Now()); e != nil {
-			err = errors.Join(err, s.Store.AppendEvent(ctx, project, e))
+		for e := d.news(time.Now()); e != nil && err == nil; e = d.news(time.Now()) {
+			if err = s.Store.AppendEvent(ctx, project, e); err == nil {
+				d.untold = nil
+			}
 		}
 	}
 	return err

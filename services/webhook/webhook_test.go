@@ -30,6 +30,7 @@ import (
 	"matchmaker.dev/services/internal/edge/auth"
 	"matchmaker.dev/services/internal/edge/issuer"
 	"matchmaker.dev/services/internal/edge/openapi/openapitest"
+	"matchmaker.dev/services/internal/edge/response"
 	"matchmaker.dev/services/internal/edge/web"
 	"matchmaker.dev/services/internal/platform/embedded/embeddedtest"
 	"matchmaker.dev/services/internal/platform/keyring"
@@ -514,6 +515,47 @@ func TestDeadLetters(t *testing.T) {
 	call("GET", "/other/deadletters", 404, nil)
 	if call("GET", "/backend/deadletters", 200, &found); len(found.DeadLetters) > 0 {
 		t.Errorf("left are %+v", found)
+	}
+}
+
+// The event cannot be stored at first. The next one would come after a minute, but the delivery ends.
+func TestNewsOfAWebhookIsNotLost(t *testing.T) {
+	w := &world{T: t, url: embeddedtest.Redis(t)}
+	w.store = w.open()
+	w.put(&pb.Webhook{Name: "backend", Url: "https://example.com", Events: []string{"*"}})
+	options, err := redis.ParseURL(w.url)
+	must(t, err)
+	c := redis.NewClient(options)
+	defer c.Close()
+	s, err := New(Options{Store: w.store, Log: slog.New(slog.DiscardHandler), Name: "one"})
+	must(t, err)
+	d := &deliverer{Service: s, project: project, hook: &pb.Webhook{Name: "backend"}, told: delivering,
+		status: response.WebhookStatus{State: failing}}
+	of := map[string]*deliverer{"backend": d}
+	must(t, c.Del(t.Context(), "mm:{demo}:history").Err())
+	must(t, c.Set(t.Context(), "mm:{demo}:history", "x", 0).Err())
+	if err := s.note(t.Context(), project, time.Minute, of); err == nil {
+		t.Fatal("the event is stored in a text")
+	}
+	must(t, c.Del(t.Context(), "mm:{demo}:history").Err())
+	must(t, s.note(t.Context(), project, time.Minute, of))
+	d.status.State = delivering
+	must(t, s.note(t.Context(), project, time.Minute, of))
+	d.ended = true
+	must(t, s.note(t.Context(), project, 0, of))
+	must(t, s.note(t.Context(), project, 0, of))
+	entries, err := w.store.History(t.Context(), project, &pb.Bookmark{}, 10)
+	must(t, err)
+	var reasons []string
+	for _, entry := range entries {
+		for _, e := range entry.Events {
+			if e.GetKind() == pb.Event_KIND_WEBHOOK {
+				reasons = append(reasons, e.GetReason())
+			}
+		}
+	}
+	if want := []string{failing, "recovered"}; !slices.Equal(reasons, want) {
+		t.Errorf("told is %v, want %v", reasons, want)
 	}
 }
 

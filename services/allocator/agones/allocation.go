@@ -127,7 +127,7 @@ func (p *Provider) allocationOf(r *provider.Request) (*allocation, error) {
 		return nil, provider.Fail(provider.Refused,
 			"teams and match properties take %d bytes, a game server of Agones takes %d", len(payload), maxPayload)
 	}
-	a := &allocation{secrets: []string{string(r.Token), string(payload)}}
+	a := &allocation{secrets: []string{r.Secret()}}
 	p.mark(a, r, string(payload))
 	a.selectors = append(a.selectors, p.selectorOf(r.Ref))
 	if d := p.options.Density; d != nil {

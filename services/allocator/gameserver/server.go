@@ -50,7 +50,9 @@ func listen(m *provider.Payload, filled bool, stay time.Duration) (*server, erro
 	if json.Unmarshal(m.Properties, &p) != nil {
 		p = properties{} // the match function may use other types
 	}
-	s.world = p.world()
+	if len(p.Map) <= maxMap { // else it is too long for an answer
+		s.world = p.Map
+	}
 	s.game.places, s.game.players = max(p.Places, len(tickets)), map[string]*player{}
 	if filled {
 		s.game.stay = stay
@@ -70,14 +72,6 @@ type properties struct {
 	Map json.RawMessage `json:"map"`
 	// Places is how many players fit.
 	Places int `json:"places"`
-}
-
-// world is the map, nil when it is too long for an answer.
-func (p *properties) world() json.RawMessage {
-	if len(p.Map) > maxMap {
-		return nil
-	}
-	return p.Map
 }
 
 // serve answers players until the port is closed.

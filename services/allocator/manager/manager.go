@@ -80,7 +80,7 @@ func (p *Provider) Allocate(ctx context.Context, r *provider.Request) (provider.
 		return provider.Result{}, err
 	}
 	h := r.Hosting
-	c := call{method: http.MethodPost, path: "/allocations", id: r.Allocation(), secrets: []string{string(payload)}}
+	c := call{method: http.MethodPost, path: "/allocations", id: r.Allocation(), secrets: []string{r.Secret()}}
 	var got allocation
 	err = p.call(ctx, h, &c, order{r.Allocation(), r.Project, h.Fleet, h.Profile, h.Region, payload}, &got)
 	if err != nil {

@@ -250,6 +250,7 @@ func TestWhatStatusesMean(t *testing.T) {
 		{409, "", ``, provider.Contention, 0, "busy"},
 		{413, "", ``, provider.Refused, 0, "refuses the request"},
 		{422, "", `{"detail": "profile: unknown"}`, provider.Refused, 0, "profile: unknown"},
+		{422, "", `{"detail": "no allocation of p"}`, provider.Refused, 0, "no allocation of p"},
 		{429, "7", ``, provider.Contention, 7 * time.Second, "busy"},
 		{
 			409, "3", `{"reason": "fleet-empty", "detail": "all are in use"}`, provider.FleetEmpty, 3 * time.Second,

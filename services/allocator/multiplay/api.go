@@ -86,7 +86,7 @@ func (a *api) allocate(ctx context.Context, version string, who account, query u
 		return err
 	}
 	if got.Allocation != nil && got.Allocation.Error != "" {
-		return refusal(got.Allocation.Error, append(who.secrets(), string(payload))...)
+		return refusal(got.Allocation.Error, who.secrets()...)
 	}
 	return nil
 }
@@ -163,14 +163,13 @@ func (a *api) call(
 	}
 	var got envelope
 	structured := json.Unmarshal(answer.Body, &got) == nil && got.Success != nil
-	secrets := append(who.secrets(), string(payload))
 	switch {
 	case answer.Status == http.StatusOK && structured && *got.Success:
 		return &got, nil
 	case answer.Status == http.StatusOK && !structured:
 		return nil, errors.New("Clanforge's answer is no JSON of its kind") //nolint:staticcheck // a name
 	}
-	return nil, a.failure(answer, answer.Redact(string(got.Messages), secrets...))
+	return nil, a.failure(answer, answer.Redact(string(got.Messages), who.secrets()...))
 }
 
 var (

@@ -73,6 +73,7 @@ func (p *Provider) Allocate(ctx context.Context, r *provider.Request) (provider.
 				"teams and match properties take %d bytes, a payload of Multiplay takes %d", len(payload), maxPayload)
 		}
 		query.Set("project_guid", p.options.ProjectGUID)
+		account.match = r.Secret()
 	}
 	unlock, err := p.locks.Lock(ctx, r.Allocation())
 	if err != nil {
@@ -181,15 +182,16 @@ func (p *Provider) Release(ctx context.Context, r provider.Ref) error {
 	return fmt.Errorf("give the allocation back: %w", err)
 }
 
-// account is a fleet and its keys.
+// account is a fleet and its keys, and what no error of a call may repeat of its match.
 type account struct {
 	fleet          string
 	access, secret provider.Secret
+	match          string
 }
 
-func (a account) secrets() []string { return []string{string(a.access), string(a.secret)} }
+func (a account) secrets() []string { return []string{string(a.access), string(a.secret), a.match} }
 
-func newAccount(h provider.Hosting) account { return account{h.Fleet, h.Access, h.Secret} }
+func newAccount(h provider.Hosting) account { return account{h.Fleet, h.Access, h.Secret, ""} }
 
 func (a account) check() error {
 	switch {

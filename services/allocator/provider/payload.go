@@ -62,3 +62,10 @@ func (r *Request) PayloadWithin(most int) ([]byte, error) {
 	}
 	return json.Marshal(p)
 }
+
+// Secret is what no error may repeat of the match: its players, its properties and its server's token, which
+// PayloadWithin makes. The ids of a payload are told, and so is the word allocation.
+func (r *Request) Secret() string {
+	teams, _ := json.Marshal(r.Teams)
+	return string(teams) + string(r.Properties) + string(r.Token)
+}

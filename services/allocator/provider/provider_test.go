@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"matchmaker.dev/services/allocator/transport"
 )
 
 func TestFinal(t *testing.T) {
@@ -124,5 +126,28 @@ func TestPayload(t *testing.T) {
 	r.Properties = []byte("{")
 	if _, err := r.Payload(); ReasonOf(err) != Refused {
 		t.Errorf("properties that are no JSON: %v", err)
+	}
+}
+
+// What a hosting system says of the allocation is told. That of Kubernetes is what most installations see first.
+func TestMessagesAreToldUnlessTheyRepeatTheMatch(t *testing.T) {
+	r := Request{Ref: Ref{Project: "p", Match: "m"}, Config: "c",
+		Teams:      []Team{{"red", []string{"a", "b"}, [][]string{{"ada-lovelace"}, {"bob", "cy"}}}},
+		Properties: []byte(`{"map": "harbour-district"}`), Token: "header.claims.signature"}
+	payload, err := r.Payload()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, told := range map[string]bool{
+		`gameserverallocations.allocation.agones.dev is forbidden: User "mm" cannot create it`: true,
+		"there is no allocation " + r.Allocation():                                             true,
+		"bad player ada-lovelace":                                                              false,
+		"no such map: harbour-district":                                                        false,
+		"bad body: " + string(payload[:200]):                                                   false,
+		"bad token header.claims":                                                              false,
+	} {
+		if got := transport.Redact(text, r.Secret()); (got == text) != told {
+			t.Errorf("%q is told as %q", text, got)
+		}
 	}
 }

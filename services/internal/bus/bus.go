@@ -63,7 +63,8 @@ type Options struct {
 	// AckWait is how long a match may stay in one allocator's hands without a sign of life, before another gets it. All
 	// allocators have the same. 0 means ten seconds.
 	AckWait time.Duration
-	// Wait is how long NATS may take to answer a request whose context has no deadline. 0 means five seconds.
+	// Wait is how long NATS may take to answer a request whose context has no deadline, and to take a match into the work
+	// queue. 0 means five seconds.
 	Wait time.Duration
 	// PartsPending is how many bytes of one project's parts may wait in this process. NATS drops more: no project can fill
 	// the memory, and parts of other projects are not behind them. 0 means 64 MiB.
@@ -133,7 +134,10 @@ func Connect(ctx context.Context, o Options) (*Bus, error) {
 		}
 		return nil, problem.Wrap(problem.Invalid, err, "nats: cannot use the server URL or the credentials")
 	}
-	if b.js, err = jetstream.New(b.conn, jetstream.WithDefaultTimeout(cmp.Or(o.Wait, 5*time.Second))); err != nil {
+	answer := cmp.Or(o.Wait, 5*time.Second)
+	// A message without an answer would count as under way until the connection breaks, and after 4,000 none is sent.
+	if b.js, err = jetstream.New(b.conn, jetstream.WithDefaultTimeout(answer),
+		jetstream.WithPublishAsyncTimeout(answer)); err != nil {
 		return nil, err
 	}
 	return b, nil

@@ -331,6 +331,44 @@ func worksUntilDone(t *testing.T, groups [][]string) {
 	}
 }
 
+// For a while a server takes matches and does not answer, as when it cannot reach the leader of their stream. Later
+// ones are sent in spite of that, and until then that is an error.
+func TestMatchesAreSentAfterOthersWereLost(t *testing.T) {
+	url := server(t)
+	conn, err := nats.Connect(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_, err = conn.Subscribe("mm.match.*", func(*nats.Msg) {})
+	if err := errors.Join(err, conn.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	b, err := bus.Connect(t.Context(), bus.Options{Server: bus.Server{URL: url}, Log: slog.New(slog.DiscardHandler),
+		Wait: 100 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.Close(context.Background()) })
+	waittest.Until(t, "it is connected", b.Connected)
+	lost := make([][]string, 4000)
+	for i := range lost {
+		lost[i] = []string{fmt.Sprint("lost", i)}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for range 2 {
+		if sent, err := b.EnqueueMatches(ctx, "demo", nil, lost...); err == nil || len(sent) > 0 {
+			t.Errorf("%d were sent, %v", len(sent), err)
+		}
+	}
+	embeddedtest.Prepare(t, b)
+	waittest.Until(t, "one is sent", func() bool {
+		sent, err := b.EnqueueMatches(t.Context(), "demo", nil, []string{"m"})
+		return err == nil && len(sent) == 1
+	})
+}
+
 // Claimed matches come with their content if it is small and has no keys. A match that is sent again comes once.
 func TestMatchesComeWithTheirContent(t *testing.T) {
 	b := connect(t, server(t))

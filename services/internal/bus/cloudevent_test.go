@@ -10,7 +10,7 @@ import (
 	"matchmaker.dev/services/internal/edge/problem"
 )
 
-// A CloudEvent is published when a stream has it, and not before. The same id comes once.
+// A CloudEvent is published when a stream has it, and not before. The same id of a project comes once.
 func TestCloudEvents(t *testing.T) {
 	url := server(t)
 	b := connect(t, url)
@@ -37,6 +37,12 @@ func TestCloudEvents(t *testing.T) {
 		if err := publish(); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if err := b.PublishCloudEvent(ctx, "other", "1", []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stream.GetLastMsgForSubject(ctx, "mm.cloudevent.other"); err != nil {
+		t.Error("the same id of another project:", err)
 	}
 	got, err := stream.GetLastMsgForSubject(ctx, "mm.cloudevent.my~game")
 	if err != nil || got.Sequence != 1 || string(got.Data) != "{}" ||

@@ -80,11 +80,11 @@ func (b *Bus) PublishEvents(ctx context.Context, e *pb.Events, last EventTail) (
 }
 
 // PublishCloudEvent publishes an event of a project as a CloudEvent in JSON, as the binding of NATS has it, and
-// returns when a stream has it. A stream that is asked twice for the same id drops the second one.
+// returns when a stream has it. A stream that is asked twice for the same id of a project drops the second one.
 func (b *Bus) PublishCloudEvent(ctx context.Context, project, id string, body []byte) error {
 	msg := &nats.Msg{Subject: cloudEvents + token(project), Data: body,
 		Header: nats.Header{"Content-Type": {"application/cloudevents+json"}}}
-	_, err := b.js.PublishMsg(ctx, msg, jetstream.WithMsgID(id))
+	_, err := b.js.PublishMsg(ctx, msg, jetstream.WithMsgID(project+"/"+id))
 	return unavailable(err)
 }
 

@@ -67,6 +67,7 @@ func (b *Bus) EnqueueMatches(
 	if !b.conn.IsConnected() {
 		return nil, unavailable(nats.ErrDisconnected)
 	}
+	var failed error
 	futures := make([]jetstream.PubAckFuture, 0, len(groups))
 	for _, group := range groups {
 		w := &pb.MatchWork{Project: project, Match: group[0], More: group[1:]}
@@ -80,11 +81,11 @@ func (b *Bus) EnqueueMatches(
 		msg.Header.Set(jetstream.MsgIDHeader, nameOf(project, group))
 		future, err := b.js.PublishMsgAsync(msg)
 		if err != nil {
-			break // the outbox has the rest
+			failed = err // the outbox has the rest
+			break
 		}
 		futures = append(futures, future)
 	}
-	var failed error
 	for i, future := range futures {
 		select {
 		case <-future.Ok():

@@ -257,6 +257,28 @@ func TestApprovedTicketsAreAssigned(t *testing.T) {
 	})
 }
 
+// A Redis whose clock was a day ahead noted that a ticket joined.
+func TestTicketThatJoinedTomorrowIsNotRepeatedForADay(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s, tomorrow := open(state.Options{}), int(day/time.Second)
+		revision, terms := setUp(t, s)
+		terms.Approval = 20 * time.Second
+		create(t, s, "a")
+		m := follow(t, s)
+		createGame(t, s, game("g", 3))
+		seen := m.seesGame(t, version(game("g", 3), 1))
+		mustClaim(t, s.At(at(tomorrow)), terms, fill(revision, seen, game("g", 2), "a"))
+		if a := approve(t, s, "g", tomorrow); !slices.Equal(idsOf(a.Assigned), []string{"a"}) {
+			t.Fatalf("assigned %v", idsOf(a.Assigned))
+		}
+		for _, then := range []struct{ seconds, want int }{{10, 1}, {29, 1}, {30, 0}} {
+			if again := approve(t, s, "g", then.seconds); len(again.Previous) != then.want {
+				t.Errorf("after %d s: %v", then.seconds, idsOf(again.Previous))
+			}
+		}
+	})
+}
+
 // Promise 8.
 func TestProposalForAnOlderVersionIsRefused(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/state"
 )
@@ -217,5 +219,43 @@ func TestHistoryThatWasPutBackContinuesAfterTheBookmark(t *testing.T) {
 		create(t, s, "another")
 		lines, _ = readHistory(t, s, end)
 		wantHistory(t, lines, "gap replaced", "returned m", "created another")
+	})
+}
+
+// A function proposes as many matches with as much to tell as it can. The bus takes no message of more than 1 MiB, with
+// a quarter of that from entries before: a larger entry would keep all events of the project back.
+func TestEventsOfAScriptFitIntoAMessage(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{History: 100_000})
+		revision, terms := setUp(t, s)
+		var claims []*state.Claim
+		for i := range 512 {
+			id := fmt.Sprint("t", i)
+			create(t, s, id)
+			c := direct(revision, fmt.Sprint("m", i), "here", id)
+			for len(c.Match.Proposal.Teams) < 32 {
+				c.Match.Proposal.Teams = append(c.Match.Proposal.Teams, &pb.Team{Name: strings.Repeat("x", 256)})
+			}
+			claims = append(claims, c)
+		}
+		mustClaim(t, s, terms, claims...)
+		entries, err := s.History(t.Context(), project, nil, 10_000)
+		must(t, err)
+		assigned := 0
+		for _, entry := range entries {
+			size := 0
+			for _, e := range entry.Events {
+				size += proto.Size(e)
+				if e.GetKind() == pb.Event_KIND_ASSIGNED {
+					assigned++
+				}
+			}
+			if size > 768<<10 {
+				t.Errorf("an entry has %d bytes", size)
+			}
+		}
+		if assigned != len(claims) {
+			t.Errorf("%d matches are assigned", assigned)
+		}
 	})
 }

@@ -1,8 +1,11 @@
 package auth
 
 import (
+	"net/http"
 	"testing"
 	"time"
+
+	"matchmaker.dev/services/allocator/transport/transporttest"
 )
 
 func TestCacheForgetsTheLeastRecentlyUsed(t *testing.T) {
@@ -59,4 +62,8 @@ func TestCacheIsBoundedInBytes(t *testing.T) {
 	if c.used != 0 || len(c.entries) != 0 {
 		t.Errorf("%d bytes, %d entries: what does not fit is not kept", c.used, len(c.entries))
 	}
+}
+
+func TestConnectionThatDiesSilentlyIsReplaced(t *testing.T) {
+	transporttest.ReplacesSilent(t, func() *http.Transport { return transport(time.Now).(*http.Transport) })
 }

@@ -58,6 +58,16 @@ func From(c echo.Context) *Principal {
 	return p
 }
 
+// ProjectOf is the project in the path of a request that passed Require, or the one that the token names where the path
+// has none; "" if it names no single one.
+func ProjectOf(c echo.Context) string {
+	project := c.Param(projectParam)
+	if p := From(c); project == "" && p != nil {
+		project, _ = p.Project()
+	}
+	return project
+}
+
 func (v *Verifier) authenticate(c echo.Context) (*Principal, error) {
 	token, err := bearer(c.Request().Header)
 	if err == nil && token == "" {

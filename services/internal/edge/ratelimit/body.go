@@ -6,6 +6,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"matchmaker.dev/services/internal/edge/auth"
 	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/edge/web"
 	"matchmaker.dev/services/internal/state"
@@ -19,7 +20,7 @@ func Bodies(r state.Rate, now func() time.Time) echo.MiddlewareFunc {
 	bytes := NewLocal("bodies", r, now)
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
-			req, project := c.Request(), c.Param("project")
+			req, project := c.Request(), auth.ProjectOf(c)
 			size := req.ContentLength
 			if size < 0 {
 				size = web.BodyLimit

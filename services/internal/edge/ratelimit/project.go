@@ -11,6 +11,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"matchmaker.dev/services/internal/edge/auth"
 	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/state"
 )
@@ -26,7 +27,7 @@ func PerProject(buckets Buckets, name string, rate state.Rate) echo.MiddlewareFu
 	r := refusals{last: map[string]refusal{}}
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
-			project := c.Param("project")
+			project := auth.ProjectOf(c)
 			if err := r.check(project, time.Now()); err != nil {
 				return err
 			}

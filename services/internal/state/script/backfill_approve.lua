@@ -30,8 +30,8 @@ redis.call('ZADD', backfills, now, backfill_id)
 note_approval(game, now)
 redis.call('ZREMRANGEBYSCORE', joined, '-inf', now - repeat_time)
 local previous = redis.call('ZRANGE', joined, 0, -1)
-for _, id in ipairs(redis.call('ZRANGEBYSCORE', joined, '+inf', '+inf')) do
-  redis.call('ZADD', joined, now, id) -- it is reported for the first time
+for _, id in ipairs(redis.call('ZRANGEBYSCORE', joined, '(' .. now, '+inf')) do
+  redis.call('ZADD', joined, now, id) -- for the first time, or another clock said when, before a failover
 end
 connection = connection or allocated or ''
 local matches, lapsed, position = {}, {}, 0

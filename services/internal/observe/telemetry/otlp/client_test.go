@@ -15,6 +15,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	collectorpb "go.opentelemetry.io/proto/slim/otlp/collector/trace/v1"
 	"google.golang.org/protobuf/proto"
+
+	"matchmaker.dev/services/allocator/transport/transporttest"
 )
 
 // pipes is a network of one server. It lets a bubble of synctest own the time.
@@ -228,5 +230,16 @@ func TestResponsesAreBounded(t *testing.T) {
 		if n := <-sent; n > 1<<20 {
 			t.Errorf("the exporter read %d bytes", n)
 		}
+	})
+}
+
+func TestConnectionThatDiesSilentlyIsReplaced(t *testing.T) {
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "https://collector")
+	transporttest.ReplacesSilent(t, func() *http.Transport {
+		c, err := newClient(traces, "v")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.http.Transport.(*http.Transport)
 	})
 }
