@@ -335,8 +335,8 @@ func TestAllTicketsOfAMatchGetTheServer(t *testing.T) {
 		}
 	}
 	r := <-asked
-	if r.Hosting.Fleet != "proposal's" || r.Hosting.Region != "r" || r.Hosting.Profile != "p" || len(r.Tickets()) != 2 ||
-		string(r.Properties) != `{"map":"dust"}` || len(r.Teams) != 1 ||
+	if r.Hosting.Fleet != "proposal's" || r.Hosting.Region != "r" || r.Hosting.Profile != "p" ||
+		string(r.Properties) != `{"map":"dust"}` || len(r.Teams) != 1 || len(r.Teams[0].Tickets) != 2 ||
 		!slices.EqualFunc(r.Teams[0].Players, [][]string{{"player-a"}, {"player-b"}}, slices.Equal) {
 		t.Errorf("the provider was asked for %+v", r)
 	}

@@ -135,10 +135,5 @@ type Welcome struct {
 	Map json.RawMessage `json:"map,omitempty"`
 }
 
-// refusal is the answer to other players.
-type refusal struct {
-	Error string `json:"error"`
-}
-
-// stranger is the only reason to refuse a player.
-const stranger = "stranger"
+// stranger is the answer to other players.
+const stranger = `{"error":"stranger"}`

@@ -115,11 +115,11 @@ func (s *server) answer(question []byte) (answer []byte, leaves string) {
 	}
 	if q.Bye != "" {
 		// A player that has left is a stranger. So a repeated bye gets the same answer.
-		return encode(refusal{Error: stranger}), q.Bye
+		return []byte(stranger), q.Bye
 	}
 	players, ok := s.game.hello(q.Ticket)
 	if !ok {
-		return encode(refusal{Error: stranger}), ""
+		return []byte(stranger), ""
 	}
 	return encode(Welcome{Ticket: q.Ticket, Match: s.match, Players: players, Map: s.world}), ""
 }
@@ -134,7 +134,7 @@ const lastAnswers = time.Second
 func (s *server) report(ctx context.Context, winner string) []byte {
 	players, known := s.game.hello(winner)
 	if !known || s.api == nil {
-		return encode(refusal{Error: stranger})
+		return []byte(stranger)
 	}
 	ctx, cancel := context.WithTimeout(ctx, reportTime)
 	defer cancel()

@@ -103,15 +103,6 @@ type Team struct {
 	Players [][]string `json:"players,omitempty"`
 }
 
-// Tickets is the ids of the tickets whose players the server should accept, team by team.
-func (r *Request) Tickets() []string {
-	var all []string
-	for _, t := range r.Teams {
-		all = append(all, t.Tickets...)
-	}
-	return all
-}
-
 // Status is the state of an allocation.
 type Status uint8
 

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"matchmaker.dev/services/allocator/transport"
 )
 
@@ -52,15 +50,6 @@ func TestSecretsStaySecret(t *testing.T) {
 	}
 	if string(ref.Hosting.Secret) != "hunter2" {
 		t.Error("the secret itself is lost")
-	}
-}
-
-func TestTickets(t *testing.T) {
-	r := Request{Teams: []Team{
-		{Name: "red", Tickets: []string{"a", "b"}}, {Name: "empty"}, {Name: "blue", Tickets: []string{"c"}},
-	}}
-	if diff := cmp.Diff([]string{"a", "b", "c"}, r.Tickets()); diff != "" {
-		t.Error(diff)
 	}
 }
 
