@@ -415,11 +415,8 @@ func (d *deliverer) unsaved(n state.WebhookNote) {
 func (d *deliverer) news(now time.Time) *pb.Event {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.untold != nil {
+	if d.untold != nil || now.Sub(d.last) < d.Timing.News && !d.ended || d.dead == 0 && d.told == d.status.State {
 		return d.untold
-	}
-	if now.Sub(d.last) < d.Timing.News && !d.ended || d.dead == 0 && d.told == d.status.State {
-		return nil
 	}
 	e := &pb.Event{Kind: pb.Event_KIND_WEBHOOK, Reason: failing, Detail: fmt.Sprintf("%s: %s", d.hook.GetName(),
 		d.status.Reason)}
