@@ -118,7 +118,7 @@ func TestPayload(t *testing.T) {
 	}
 }
 
-// What a hosting system says of the allocation is told. That of Kubernetes is what most installations see first.
+// What a hosting system says of the allocation is told. The text of Kubernetes is what most installations see first.
 func TestMessagesAreToldUnlessTheyRepeatTheMatch(t *testing.T) {
 	r := Request{Ref: Ref{Project: "p", Match: "m"}, Config: "c",
 		Teams:      []Team{{"red", []string{"a", "b"}, [][]string{{"ada-lovelace"}, {"bob", "cy"}}}},
