@@ -72,7 +72,10 @@ func (f *fleet) allocate(r *provider.Request, again bool) (provider.Result, erro
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	id := r.Allocation()
-	f.tickets[id] = r.Tickets()
+	f.tickets[id] = nil
+	for _, team := range r.Teams {
+		f.tickets[id] = append(f.tickets[id], team.Tickets...)
+	}
 	luck := f.gate.pick(100)
 	if again && len(f.servers[id]) > 0 {
 		luck = 100
