@@ -70,6 +70,10 @@ func TestDuelPairsTicketsWithinBothWindows(t *testing.T) {
 		"timeout": {`{"timeout":30}`, tickets{player(0, 30), player(9999, 29.9), {Wait: time.Minute}}, nil,
 			"[2] -1 PoolTimeout [0] -1 PoolTimeout "},
 		"matched in time": {`{"timeout":30}`, tickets{player(0, 30), player(0, 30)}, nil, "[0 1] 400 "},
+		"by the time of creation": {`{"refill":true,"attribute":"created"}`, tickets{player(0, 1), player(9, 1)}, nil,
+			"[0 1] 110  "},
+		"very large numbers": {`{"refill":true}`, tickets{player(1.7e308, 0), player(1.7e308, 0)}, nil,
+			"[0 1] 100  "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			proposals, err := fake.Run(duel, fake.Request{Settings: c.settings, Tickets: c.tickets, Pools: c.pools})

@@ -54,9 +54,6 @@ func (c *Crowd) Wait(created float64) float64 {
 // Window is the window of a ticket.
 func (c *Crowd) Window(created float64) float64 { return c.rules.Window.After(c.Wait(created)) }
 
-// Players is how many players a ticket has.
-func (c *Crowd) Players(number uint32) uint32 { return c.tickets[number].Size }
-
 // Entry is a ticket's place in the list.
 func (c *Crowd) Entry(number uint32) Entry {
 	t := &c.tickets[number]

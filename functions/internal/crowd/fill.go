@@ -1,12 +1,14 @@
 package crowd
 
 import (
-	"math"
 	"slices"
 
 	"matchmaker.dev/functions/internal/waiting"
 	"matchmaker.dev/pkg/matchfn"
 )
+
+// mostJoining is how many players join a game at a time: no proposal has more tickets.
+const mostJoining = 1000
 
 // Fill proposes to each running game, the oldest first, the nearest tickets of the list. To a game without the
 // attribute it proposes the tickets that have waited longest. The score of a proposal is the mean, for each player, of
@@ -21,7 +23,7 @@ func (c *Crowd) Fill(r *matchfn.Run, games []uint32) {
 		if !(open[game] >= 1) {
 			continue
 		}
-		seats := c.rules.SeatsOf(r, game, int(min(open[game], math.MaxInt32)))
+		seats := c.rules.SeatsOf(r, game, int(min(open[game], mostJoining)))
 		var chosen []uint32
 		score := 0.0
 		if at := r.BackfillAttribute(c.rules.Attribute)[game]; at != at { // NaN
@@ -38,7 +40,7 @@ func (c *Crowd) Fill(r *matchfn.Run, games []uint32) {
 		}
 		players := uint32(0)
 		for _, t := range chosen {
-			players += c.Players(t)
+			players += c.Of(t).Size
 			c.Forget(t)
 		}
 		if seats.ByRole() {

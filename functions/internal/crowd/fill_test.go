@@ -118,3 +118,22 @@ func TestFillProposesTheNearestTickets(t *testing.T) {
 		}
 	}
 }
+
+// A game that takes very many players gets as many at a time as a proposal may have tickets, invocation.MaxTickets: the
+// service refuses all proposals of a run that has a larger one.
+func TestGameGetsNoMoreThanAProposalHas(t *testing.T) {
+	skill := map[string]float64{"skill": 0}
+	for _, game := range []map[string]float64{{"open": 5000, "skill": 0}, {"open": 5000}} {
+		proposals, err := fake.Run(filler(), fake.Request{
+			Tickets:   slices.Repeat([]fake.Ticket{{Attributes: skill}}, 1500),
+			Backfills: []fake.Backfill{{Ticket: fake.Ticket{Attributes: game}}},
+		})
+		if err != nil || len(proposals) != 1 {
+			t.Fatal(len(proposals), err)
+		}
+		left := proposals[0].Extras.Backfill.Attributes[0]
+		if n := len(proposals[0].Tickets()); n != 1000 || left.Value != 4000 {
+			t.Errorf("a game with %v gets %d tickets, and %v of its places are left", game, n, left.Value)
+		}
+	}
+}

@@ -24,7 +24,6 @@ func (p Entry) before(other Entry) bool {
 // blocks are short, so that a ticket is added and removed in little time.
 type Sorted struct {
 	blocks []block
-	size   int
 }
 
 // block is a part of a list, never empty.
@@ -42,7 +41,7 @@ const (
 
 // Load makes a list of n places, which next returns in order.
 func (l *Sorted) Load(n int, next func() Entry) {
-	*l = Sorted{size: n}
+	*l = Sorted{}
 	var entries [loaded]Entry
 	for ; n > 0; n -= min(loaded, n) {
 		of := entries[:min(loaded, n)]
@@ -60,9 +59,6 @@ func newBlock(entries []Entry) block {
 	}
 	return b
 }
-
-// Len is the number of tickets.
-func (l *Sorted) Len() int { return l.size }
 
 // Up calls f with the tickets in order, and Down in the opposite one.
 func (l *Sorted) Up(f func(Entry)) {
@@ -101,7 +97,6 @@ func (l *Sorted) find(p Entry) spot {
 
 // Insert adds a ticket, which the list must not have.
 func (l *Sorted) Insert(p Entry) {
-	l.size++
 	at := l.find(p)
 	if at.block == len(l.blocks) {
 		if at.block == 0 {
@@ -143,7 +138,6 @@ func (l *Sorted) Remove(p Entry) bool {
 	if b.entries[at.at].Number != p.Number {
 		return false
 	}
-	l.size--
 	b.entries = append(b.entries[:at.at], b.entries[at.at+1:]...)
 	if len(b.entries) == 0 {
 		l.blocks = append(l.blocks[:at.block], l.blocks[at.block+1:]...)

@@ -174,14 +174,9 @@ func (s *search) extendValues() {
 		return
 	}
 	for t := len(s.values); t < s.pool.tickets(); t++ {
-		sum, n, value := 0.0, 0.0, 0.0
-		for p := s.pool.first[t]; p < s.pool.first[t+1]; p++ {
-			if v := s.main.numbers[p]; v == v {
-				sum, n = sum+v, n+1
-			}
-		}
-		if n > 0 {
-			value = sum / n
+		value := mergeNumbers(rules.Average, s.main.numbers[s.pool.first[t]:s.pool.first[t+1]])
+		if value != value {
+			value = 0
 		}
 		s.values = append(s.values, value)
 	}

@@ -124,15 +124,11 @@ func (t *Describer) appendValue(text []byte, c *column, p uint32) []byte {
 func (t *Describer) Means(all []Description) []float64 {
 	means := make([]float64, len(t.numbers))
 	for i := range means {
-		sum, n := 0.0, 0.0
+		var numbers []float64
 		for _, told := range all {
-			if v := told.Numbers[i]; v == v {
-				sum, n = sum+v, n+1
-			}
+			numbers = append(numbers, told.Numbers[i])
 		}
-		if means[i] = sum / n; math.IsInf(means[i], 0) {
-			means[i] = math.NaN()
-		}
+		means[i] = mergeNumbers(rules.Average, numbers)
 	}
 	return means
 }

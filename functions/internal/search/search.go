@@ -143,7 +143,7 @@ func (s *search) withGames(order []uint32) {
 		s.full = true
 		s.countWaiting()
 		first, eighths := s.effort(order)
-		spend((work-kept)/2, func() { s.sweep(order, first, eighths) })
+		spend((work-kept)/2, func() { s.sweep(order, first, eighths, math.Inf(1)) })
 		s.full = false
 		spend(kept, fill)
 		spend(work, all)
@@ -202,12 +202,17 @@ func (s *search) matches(order []uint32) {
 	for range mostSweeps {
 		s.countWaiting()
 		var all bool
-		found := s.sweep(order, first, eighths)
-		found = found || first == quickly && s.sweep(order, thoroughly, lateShare)
+		found, done := s.sweep(order, first, eighths, math.Inf(1))
+		if !found && first == quickly {
+			found, _ = s.sweep(order, thoroughly, lateShare, math.Inf(1))
+		}
 		if !found {
 			s.anchorsLeft = few
 			found, all = s.shareWork(s.matchCombinations(order), s.budget/restShare)
 			s.short = !all
+		}
+		if !found && !done && s.work > 0 {
+			found, _ = s.sweep(order, first, lateShare, s.turn())
 		}
 		if s.short = s.short || s.work <= 0; !found || s.work <= 0 {
 			return
@@ -216,19 +221,26 @@ func (s *search) matches(order []uint32) {
 	}
 }
 
-// sweep tries anchor by anchor. It ends when the anchors without a match took so many eighths of the work.
-func (s *search) sweep(order []uint32, m mode, eighths int) (found bool) {
+// turn is an age in seconds, of 1 to 4096, which is another one in each run: anchors must not wait for ever for older
+// ones that take much work and find nothing. It depends on the time alone, so that a run can be repeated.
+func (s *search) turn() float64 {
+	return float64(uint64(1) << ((uint64(s.now) * 0x9e3779b97f4a7c15 >> 40) % 13))
+}
+
+// sweep tries anchor by anchor, of an age in seconds at most. It ends when the anchors without a match took so many
+// eighths of the work, and returns whether it tried all.
+func (s *search) sweep(order []uint32, m mode, eighths int, most float64) (found, all bool) {
 	s.ready(order)
 	s.linked = false // not before one has to be tried
 	left := s.budget / 8 * eighths
 	for i, anchor := range order {
 		if s.work <= 0 || left <= 0 {
-			break
+			return found, false
 		}
 		if s.taken[anchor] {
 			continue
 		}
-		if s.anchorsLeft = len(order) - i; s.rolesLeft() {
+		if s.anchorsLeft = len(order) - i; s.pool.age[anchor] <= most && s.rolesLeft() {
 			ok, cost := s.attempt(m, anchor, s.budget/tryShare, func() bool {
 				if !s.linked {
 					s.linkAfter(order[:i])
@@ -243,7 +255,7 @@ func (s *search) sweep(order []uint32, m mode, eighths int) (found bool) {
 		}
 		s.leave(anchor) // it was tried with all that may come after it
 	}
-	return found
+	return found, true
 }
 
 // linkAfter links the tickets that are left, without former anchors.

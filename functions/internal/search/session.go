@@ -113,9 +113,6 @@ func (k *Session) Ticket(number uint32) (t uint32, ok bool) {
 	return uint32(at), ok
 }
 
-// Size returns how many players a ticket has.
-func (k *Session) Size(t uint32) int { return k.pool.size(t) }
-
 // ID returns the id of a player of a ticket, or nothing.
 func (k *Session) ID(t uint32, player int) string {
 	return k.pool.names.text(k.pool.ids[k.pool.first[t]+uint32(player)])

@@ -44,7 +44,8 @@ func ParseRules(s *matchfn.Settings) Rules {
 		Attribute: s.String("attribute", DefaultAttribute),
 		Pool:      s.String("pool", ""),
 		Window: Window{
-			Start: s.Float("window", 100), Widen: s.Float("widen", 10), Most: s.Float("maxWindow", math.MaxFloat64),
+			Start: min(s.Float("window", 100), mostWindow), Widen: s.Float("widen", 10),
+			Most: min(s.Float("maxWindow", mostWindow), mostWindow),
 		},
 		Timeout: s.Float("timeout", 0), Least: 1, Most: 1, Role: s.String("role", DefaultRole), Roles: parseRoles(s),
 	}
@@ -71,6 +72,9 @@ func ParseRules(s *matchfn.Settings) Rules {
 
 // Open is the attribute of a backfill ticket that says how many more players its game takes.
 const Open = "open"
+
+// mostWindow is the greatest window: a score is computed from the sum of the windows of a game's players.
+const mostWindow = 1e300
 
 // Window is the greatest distance between the values of a ticket and its match. It is Start for a new ticket, and grows
 // by Widen with each second of waiting, up to Most.

@@ -15,13 +15,14 @@ func near(latency string) fake.Ticket {
 }
 
 // A region whose name no answer may have is none. All others are matched.
-func TestLongRegionIsNone(t *testing.T) {
+func TestRegionThatNoAnswerMayHaveIsNone(t *testing.T) {
 	const settings = `{"teams": [{"name": "team", "copies": 2, "size": 1}], "regions": {"max": 100}}`
 	long := fmt.Sprintf(`"%s":1`, strings.Repeat("x", 257))
 	most := strings.Repeat("y", 256)
 	got := run(t, settings, []fake.Ticket{
 		near(long), near(long + `,"":1`), near(long + `,"eu":50`), near(`"":1`), near(long + `,"eu":60`),
 		near(`"` + most + `":5`), near(long + `,"` + most + `":6`),
+		near(`"a\u0001":1`), near(`"a\u0001":1`), near("\"b\u0085\":1"), near("\"b\u0085\":1"),
 	})
 	if len(got) != 2 {
 		t.Fatal("the matches are", got)

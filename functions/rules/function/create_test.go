@@ -264,3 +264,13 @@ func TestSenselessSeats(t *testing.T) {
 		}
 	}
 }
+
+// Pools that select players by a number select their backfill ticket by the mean, also where the sum is infinite.
+func TestMeansOfVeryLargeNumbers(t *testing.T) {
+	const settings = `{"numbers": ["skill"], "teams": [{"name": "team", "size": 2}], "backfill": {"create": "all"}}`
+	one := fake.Ticket{Attributes: map[string]float64{"skill": 1.2e308}}
+	got := run(t, settings, []fake.Ticket{one, one})
+	if len(got) != 1 || made(got[0], fake.Backfill{}).Attributes["skill"] != 1.2e308 {
+		t.Errorf("got %+v", got)
+	}
+}

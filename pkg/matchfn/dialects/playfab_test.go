@@ -159,3 +159,13 @@ func TestPlayFabRulesThatAreOptionalFromTheBeginning(t *testing.T) {
 		}
 	}
 }
+
+// Two rules about one attribute have each their own default, also where the lists look alike.
+func TestPlayFabRulesKeepTheirDefaults(t *testing.T) {
+	const rule = `{"Type": "SetIntersectionRule", "Name": %q, "Attribute": {"Path": "modes"}, "DefaultAttributeValue": %s,
+		"MinIntersectionSize": %d}`
+	result := twoOf(t, fmt.Sprintf(rule, "one", `["a b"]`, 1)+","+fmt.Sprintf(rule, "two", `["a", "b"]`, 2))
+	if !matches(result, pair([2]float64{}, judge.Player{}, judge.Player{})) {
+		t.Error("players with the defaults do not match")
+	}
+}

@@ -125,6 +125,8 @@ func (c *checker) values() {
 	c.regionNames()
 }
 
+const badName = "the name %q must have 1 to %d bytes, and no control characters"
+
 // regionNames checks the names of regions, also of rules that were not parsed.
 func (c *checker) regionNames() {
 	names := c.rules.RegionNames
@@ -136,8 +138,8 @@ func (c *checker) regionNames() {
 		return
 	}
 	for i, name := range names {
-		if name == "" || len(name) > block.MaxText {
-			c.add("regions.names", "a name must have 1 to %d bytes", block.MaxText)
+		if !isName(name) {
+			c.add("regions.names", badName, name, block.MaxText)
 		}
 		if slices.Contains(names[:i], name) {
 			c.add("regions.names", "%q is there twice", name)
@@ -229,6 +231,10 @@ func (c *checker) teamNames() {
 		_, most, _ := t.Copies.Max.Over(0, math.Inf(1))
 		for number := 1; number <= int(min(most, MaxTeams)); number++ {
 			name := t.Called(number)
+			if !isName(name) {
+				c.add("teams["+strconv.Itoa(i)+"].name", badName, name, block.MaxText)
+				break
+			}
 			other, taken := of[name]
 			if !taken {
 				of[name] = i

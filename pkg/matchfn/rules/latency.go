@@ -37,9 +37,9 @@ func (c *Latency) check(k *checker, path string) {
 		k.add(path, "a match has a region only if the rules have regions")
 	}
 	k.value(path, c.Value, Map)
-	for name, b := range map[string]*Bound{".max": c.Max, ".over": c.Over, ".apart": c.Apart} {
+	for i, b := range []*Bound{c.Max, c.Over, c.Apart} {
 		if b != nil {
-			k.limit(path+name, b)
+			k.limit(path+[]string{".max", ".over", ".apart"}[i], b)
 		}
 	}
 }

@@ -7,6 +7,8 @@ package rules
 
 import (
 	"slices"
+	"strings"
+	"unicode"
 
 	"matchmaker.dev/pkg/matchfn/block"
 )
@@ -183,8 +185,12 @@ type Order struct {
 // MayBeIn reports whether a match may be in a region: the rules name it if they name any, and its name is
 // one that the answer of a function may have.
 func (r *Rules) MayBeIn(region string) bool {
-	return region != "" && len(region) <= block.MaxText &&
-		(len(r.RegionNames) == 0 || slices.Contains(r.RegionNames, region))
+	return isName(region) && (len(r.RegionNames) == 0 || slices.Contains(r.RegionNames, region))
+}
+
+// isName reports whether the answer of a function may have a name of a region or of a team.
+func isName(name string) bool {
+	return name != "" && len(name) <= block.MaxText && !strings.ContainsFunc(name, unicode.IsControl)
 }
 
 // ValueOf returns the value of a name, or nil.

@@ -68,7 +68,7 @@ func (x *translator) teams() {
 	switch roles := x.set.Alliance.Roles; {
 	case len(roles) == 0:
 		x.Rules.Teams = []rules.Team{{Name: "alliance", Copies: copies, Size: size}}
-	case equal(roles):
+	case !slices.ContainsFunc(roles, func(one []Role) bool { return !slices.Equal(one, roles[0]) }):
 		x.Rules.Teams = []rules.Team{{Name: "alliance", Copies: copies, Size: size, Roles: rolesOf(roles[0])}}
 	case len(roles) == x.set.Alliance.MaxTeams && copies.Max.Constant() && copies.Min.Constant() &&
 		x.set.Alliance.MinTeams == x.set.Alliance.MaxTeams:
@@ -87,10 +87,6 @@ func (x *translator) teams() {
 		x.Rules.RoleValue = x.Value(rules.Value{From: RoleValue, Kind: rules.Set, Party: rules.Each, Missing: rules.Reject})
 	}
 	x.Say(x.set.Alliance.At, "", verdict, "%s", why)
-}
-
-func equal(all [][]Role) bool {
-	return !slices.ContainsFunc(all, func(roles []Role) bool { return !slices.Equal(roles, all[0]) })
 }
 
 func rolesOf(all []Role) []rules.Role {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"matchmaker.dev/pkg/matchfn/dialects/lenient"
 	t "matchmaker.dev/pkg/matchfn/dialects/translation"
@@ -234,9 +235,4 @@ func scale(of float64) float64 {
 	return 1
 }
 
-func join(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a + "; " + b
-}
+func join(a, b string) string { return strings.TrimPrefix(a+"; "+b, "; ") }

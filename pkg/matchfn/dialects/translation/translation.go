@@ -101,7 +101,7 @@ func (b *Builder) Say(at *document.Node, name string, verdict Verdict, format st
 // Value adds a value if there is no equal one yet, and returns its name: that under which players have it, or one that
 // tells how it differs from the others of this name.
 func (b *Builder) Value(v rules.Value) string {
-	key := fmt.Sprintf("%q %s %s %v %s %v", v.From, v.Kind, v.Party, v.Once, v.Missing, v.Default)
+	key := fmt.Sprintf("%q %s %s %v %s %#v", v.From, v.Kind, v.Party, v.Once, v.Missing, v.Default)
 	if name, ok := b.values[key]; ok {
 		return name
 	}

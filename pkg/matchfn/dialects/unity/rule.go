@@ -25,9 +25,12 @@ func (x *translator) rule(rule *Rule, scope rules.Scope) {
 		need, why, err = x.need(rule, scope)
 	}
 	if err == nil && rule.Not {
-		if need, err = negate(need); err == nil && scope.Of != rules.InMatch {
+		if _, ok := need.(*rules.Latency); ok { // its bounds would become others
+			err = errors.New("not is not for latencies: write GreaterThan")
+		} else if scope.Of != rules.InMatch {
 			err = errors.New("not is only for rules of the match: for several teams it would say that one breaks the rule")
 		}
+		need = &rules.Not{Of: need}
 	}
 	if err != nil {
 		x.Reset(mark)
@@ -54,14 +57,6 @@ func (p *Pool) needs(source string) bool {
 	}
 	return slices.ContainsFunc(p.Rules, always) ||
 		!slices.ContainsFunc(p.Teams, func(t Team) bool { return !slices.ContainsFunc(t.Rules, always) })
-}
-
-// negate returns the condition that another does not hold. The bounds of latencies would become others.
-func negate(need rules.Condition) (rules.Condition, error) {
-	if _, ok := need.(*rules.Latency); ok {
-		return nil, errors.New("not is not for latencies: write GreaterThan")
-	}
-	return &rules.Not{Of: need}, nil
 }
 
 // active is when the rule counts: nil for always.
