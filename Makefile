@@ -230,7 +230,7 @@ CHANGES := ONLY ROUNDS FOR DURATION RATE PACE TOGETHER RACE STATE DISK CLOCKS LA
 export GIVEN = $(foreach v,$(CHANGES),$(if $(filter command environment,$(firstword $(origin $v))),$(if $($v),$v=$($v))))
 
 .PHONY: bench
-bench: $(call parts,bench,run,compare page simulated sizing soak scripts neighbours) ## Measure speed for 40 minutes, beside the limits of the same run; ONLY=shape,… ROUNDS=5
+bench: $(call parts,bench,run,compare page simulated sizing soak scripts neighbours) ## Measure speed for 45 minutes, beside the limits of the same run; ONLY=shape,… ROUNDS=5
 ## PART=compare: beside the commit PREVIOUS; page: into the documents; simulated: beside virtual time;
 ## sizing: what each service needs; soak: DURATION=1h; scripts: of Redis; neighbours: attacks, ONLY= FOR=60s
 BENCH = bin/bench $(if $(ONLY),--only $(ONLY)) $(if $(ROUNDS),--rounds $(ROUNDS))
