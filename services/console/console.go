@@ -27,6 +27,7 @@ import (
 	"matchmaker.dev/services/internal/observe/telemetry"
 	"matchmaker.dev/services/internal/platform/app"
 	"matchmaker.dev/services/internal/platform/memo"
+	"matchmaker.dev/services/internal/platform/wait"
 )
 
 const (
@@ -75,8 +76,7 @@ func New(o Options) (app.Part, error) {
 	s := &service{Options: o, stopped: make(chan struct{}), protect: http.NewCrossOriginProtection(),
 		providers: providers{places: make(chan struct{}, maxExchanges)},
 		requests: http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: 30 * time.Second,
-			// A connection that died silently would take all requests until the kernel gives it up.
-			HTTP2: &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second}},
+			HTTP2: wait.Pings()},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 	var err error
 	if s.sessions, err = newSessions(o.Settings, o.Now); err != nil {

@@ -65,8 +65,7 @@ func newSender(most time.Duration, networks []netip.Prefix) *sender {
 			// No proxy: it would connect to what it is told.
 			DialContext: dialer.DialContext, TLSHandshakeTimeout: most, ResponseHeaderTimeout: most,
 			ForceAttemptHTTP2: true, DisableCompression: true, MaxResponseHeaderBytes: maxHeaders,
-			// A connection that died silently would take all requests until the kernel gives it up.
-			HTTP2:        &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
+			HTTP2:        wait.Pings(),
 			MaxIdleConns: 256, MaxIdleConnsPerHost: maxRequests, IdleConnTimeout: time.Minute,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

@@ -222,8 +222,7 @@ func (c *Client) connect(files files) (*http.Client, error) {
 			TLSClientConfig:     config,
 			TLSHandshakeTimeout: connecting,
 			ForceAttemptHTTP2:   true,
-			// A connection that died silently would otherwise take all calls until the kernel gives it up.
-			HTTP2:               &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
+			HTTP2:               wait.Pings(),
 			DisableCompression:  c.options.Uncompressed,
 			MaxIdleConns:        256,
 			MaxIdleConnsPerHost: 64,

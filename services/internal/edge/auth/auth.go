@@ -111,8 +111,7 @@ func transport(now func() time.Time) http.RoundTripper {
 	}
 	usual = usual.Clone()
 	usual.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, Time: now}
-	// A connection that died silently would take all requests until the kernel gives it up.
-	usual.HTTP2 = &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second}
+	usual.HTTP2 = wait.Pings()
 	return usual
 }
 

@@ -32,6 +32,12 @@ func For(ctx context.Context, d time.Duration) error {
 	}
 }
 
+// Pings lets a transport replace a connection of HTTP/2 after 45 seconds that died silently. It would take all requests
+// until the kernel gives it up.
+func Pings() *http.HTTP2Config {
+	return &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second}
+}
+
 // RetryAfter is how long the header of that name asks to wait, in seconds or until a date. It is an hour at most, and 0
 // if the header does not say.
 func RetryAfter(header http.Header, now time.Time) time.Duration {

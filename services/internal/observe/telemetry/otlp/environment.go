@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"matchmaker.dev/services/internal/platform/textfile"
+	"matchmaker.dev/services/internal/platform/wait"
 )
 
 const prefix = "OTEL_EXPORTER_OTLP_"
@@ -53,8 +54,7 @@ func newClient(signal, version string) (*client, error) {
 		Transport: &http.Transport{
 			Proxy: http.ProxyFromEnvironment, TLSClientConfig: secure, ForceAttemptHTTP2: true,
 			IdleConnTimeout: 90 * time.Second,
-			// A connection that died silently would take all exports until the kernel gives it up.
-			HTTP2: &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
+			HTTP2:           wait.Pings(),
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
