@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"matchmaker.dev/services/allocator/transport/transporttest"
+	"matchmaker.dev/pkg/client/transporttest"
 )
 
 func TestAddresses(t *testing.T) {

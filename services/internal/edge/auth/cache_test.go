@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"matchmaker.dev/services/allocator/transport/transporttest"
+	"matchmaker.dev/pkg/client/transporttest"
 )
 
 func TestCacheForgetsTheLeastRecentlyUsed(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	collectorpb "go.opentelemetry.io/proto/slim/otlp/collector/trace/v1"
 	"google.golang.org/protobuf/proto"
 
-	"matchmaker.dev/services/allocator/transport/transporttest"
+	"matchmaker.dev/pkg/client/transporttest"
 )
 
 // pipes is a network of one server. It lets a bubble of synctest own the time.
