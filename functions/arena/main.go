@@ -66,9 +66,5 @@ func propose(r *matchfn.Run, rules *rules, g *group, ids func(ticket uint32) str
 	if rules.measure {
 		p.Measure("gap", g.last-g.first)
 	}
-	game := p.CreateBackfill().Attribute(waiting.Open, float64(rules.players)-n)
-	if rules.Attribute != "created" { // the service sets that itself
-		game.Attribute(rules.Attribute, g.first/2+g.last/2)
-	}
-	waiting.Seat(game, nil, g.tickets, ids)
+	rules.NewGame(p, float64(rules.players)-n, g.first, g.last, g.tickets, ids)
 }

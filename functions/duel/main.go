@@ -64,11 +64,7 @@ func (m *matcher) propose(r *matchfn.Run, score float64, a, b uint32) {
 	}
 	if m.rules.refill {
 		p.MatchProperties(append(strconv.AppendUint([]byte(`{"places":`), uint64(low.Size+high.Size), 10), '}'))
-		game := p.CreateBackfill().Attribute(waiting.Open, 0)
-		if m.rules.Attribute != "created" { // the service sets that itself
-			game.Attribute(m.rules.Attribute, low.Value/2+high.Value/2)
-		}
-		waiting.Seat(game, nil, []uint32{a, b}, m.crowd.IDs)
+		m.rules.NewGame(p, 0, low.Value, high.Value, []uint32{a, b}, m.crowd.IDs)
 	}
 }
 

@@ -117,6 +117,16 @@ func IDsOf(run *matchfn.Run) []string {
 	return ids
 }
 
+// NewGame makes the backfill ticket of a new game: how many more players it takes, the middle of two of their values, and
+// its players.
+func (r *Rules) NewGame(p matchfn.Proposal, open, low, high float64, tickets []uint32, ids func(ticket uint32) string) {
+	game := p.CreateBackfill().Attribute(Open, open)
+	if r.Attribute != "created" { // the service sets that itself
+		game.Attribute(r.Attribute, low/2+high/2)
+	}
+	Seat(game, nil, tickets, ids)
+}
+
 // Seat writes the players of a game into its backfill ticket: the players before, and the players of some tickets. If
 // they are too many, it drops the first.
 func Seat(b matchfn.Backfill, before []byte, tickets []uint32, ids func(ticket uint32) string) {

@@ -37,9 +37,12 @@ func (c *Latency) check(k *checker, path string) {
 		k.add(path, "a match has a region only if the rules have regions")
 	}
 	k.value(path, c.Value, Map)
-	for i, b := range []*Bound{c.Max, c.Over, c.Apart} {
-		if b != nil {
-			k.limit(path+[]string{".max", ".over", ".apart"}[i], b)
+	for _, b := range []struct {
+		name string
+		*Bound
+	}{{".max", c.Max}, {".over", c.Over}, {".apart", c.Apart}} {
+		if b.Bound != nil {
+			k.limit(path+b.name, b.Bound)
 		}
 	}
 }
