@@ -57,8 +57,7 @@ const maxWait = time.Second
 // within maxWait. Then the match should come again after a while; 0 when it is not known how long.
 func (l *limiter) admit(ctx context.Context, project string, h provider.Hosting) (f *fleet, again time.Duration) {
 	key := fleetKey{project, h.Profile, h.Fleet}
-	ctx, cancel := context.WithTimeout(ctx, maxWait)
-	defer cancel()
+	var late <-chan time.Time
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for {
@@ -79,9 +78,14 @@ func (l *limiter) admit(ctx context.Context, project string, h provider.Hosting)
 		}
 		f.waiting++
 		l.mu.Unlock()
+		if late == nil {
+			late = time.After(maxWait)
+		}
 		ended := false
 		select {
 		case <-f.vacancy.C():
+		case <-late:
+			ended = true
 		case <-ctx.Done():
 			ended = true
 		}

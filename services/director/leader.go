@@ -119,6 +119,8 @@ func (l *leader) publish(ctx context.Context) {
 // takes longer than some claims.
 func (l *leader) loop(ctx context.Context) {
 	l.inbox.poke(&pb.Poke{Configs: true})
+	timer := time.NewTimer(0) // one for all rounds, of which a ticket has several
+	defer timer.Stop()
 	for {
 		now := l.Now()
 		l.receive(ctx, now)
@@ -138,8 +140,12 @@ func (l *leader) loop(ctx context.Context) {
 		if retiring && l.idle(now) {
 			return
 		}
-		if !l.inbox.signal.Await(ctx, l.start(ctx).Sub(l.Now()), nil) {
+		timer.Reset(l.start(ctx).Sub(l.Now()))
+		select {
+		case <-ctx.Done():
 			return
+		case <-l.inbox.signal.C():
+		case <-timer.C:
 		}
 	}
 }

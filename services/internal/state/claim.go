@@ -194,11 +194,15 @@ func (s *Store) Claim(
 	if err := s.inherit(ctx, keysOf(project), claims); err != nil {
 		return 0, err
 	}
-	err = runBatches(ctx, s, project, claims, 1, func(c *Claim) (tickets, bytes int) {
+	told := make([]toldClaim, len(claims))
+	for i, c := range claims {
+		told[i] = toldClaim{c, s.encodeEvent(c.event(terms.Epoch))}
+	}
+	err = runBatches(ctx, s, project, told, 1, func(c toldClaim) (tickets, bytes int) {
 		// The events of a script come in one message of the bus: they have half of claimBytes at most.
-		return len(c.Tickets), outcomeSize(c.Match.GetProposal()) + 2*proto.Size(c.event(terms.Epoch))
-	}, func(batch []*Claim) (call, error) { return s.claimCall(project, terms, batch) },
-		func(c *Claim, at uint64, said []any) error {
+		return len(c.Tickets), outcomeSize(c.Match.GetProposal()) + 2*len(c.event)
+	}, func(batch []toldClaim) (call, error) { return s.claimCall(project, terms, batch) },
+		func(c toldClaim, at uint64, said []any) error {
 			verdict := "ok"
 			if position = max(position, at); said == nil {
 				return nil
@@ -215,10 +219,16 @@ func (s *Store) Claim(
 	return position, err
 }
 
+// toldClaim is a claim with its event.
+type toldClaim struct {
+	*Claim
+	event []byte
+}
+
 // unreadable is the refusal of a claim that is missing in the reply: it is not known to be claimed.
 const unreadable = "unreadable"
 
-func (s *Store) claimCall(project string, terms ClaimOptions, claims []*Claim) (call, error) {
+func (s *Store) claimCall(project string, terms ClaimOptions, claims []toldClaim) (call, error) {
 	k := keysOf(project)
 	c := s.call("match_claim", k, ids{},
 		"epoch", terms.Epoch,
@@ -265,7 +275,7 @@ func (s *Store) claimCall(project string, terms ClaimOptions, claims []*Claim) (
 			shared.body = nil // it is written with the results
 		}
 		c.args = append(c.args, m.GetId(), m.GetConfig(), m.GetRevision(), len(claim.Tickets),
-			strings.Join(claim.Tickets, " "), s.encodeEvent(claim.event(terms.Epoch)), body, target,
+			strings.Join(claim.Tickets, " "), claim.event, body, target,
 			acceptanceOf(m), size, shared.body, flag(m.GetProposal().GetCompare()), placeOf(m), awaits, len(bodies))
 		for _, assignment := range bodies {
 			c.args = append(c.args, assignment)
