@@ -117,8 +117,8 @@ func IDsOf(run *matchfn.Run) []string {
 	return ids
 }
 
-// NewGame makes the backfill ticket of a new game: how many more players it takes, the middle of two of their values, and
-// its players.
+// NewGame makes the backfill ticket of a new game: how many more players it takes, the middle of two of their values,
+// and its players.
 func (r *Rules) NewGame(p matchfn.Proposal, open, low, high float64, tickets []uint32, ids func(ticket uint32) string) {
 	game := p.CreateBackfill().Attribute(Open, open)
 	if r.Attribute != "created" { // the service sets that itself
