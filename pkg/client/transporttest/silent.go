@@ -59,7 +59,9 @@ func (q queue) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1),
 // Serve starts a server, whose answers are the protocol of their requests. It accepts a connection after a delay.
 func Serve(delay time.Duration, certificates ...tls.Certificate) *Network {
 	n := &Network{delay: delay, queue: make(queue), done: make(chan error), server: &http.Server{
-		Handler:   http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) }),
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, r.Proto) //nolint:gosec // no browser shows it
+		}),
 		TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12, Certificates: certificates},
 		ErrorLog:  slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo), ReadHeaderTimeout: time.Minute,
 	}}
