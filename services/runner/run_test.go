@@ -243,11 +243,11 @@ func TestProposalWithTooManyTicketsIsRefused(t *testing.T) {
 	w.put(project, "guest", w.guest)
 	w.startRunner("runner-1", quickSettings())
 	w.waitServing("guest", 1)
-	w.createTickets(invocation.MaxPartSize / 36)
+	w.createTickets(invocation.PartSize / 36)
 	if a := w.invoke("guest", "all"); !strings.Contains(a.error, "tickets, at most 1000 are allowed") {
 		t.Errorf("got %q", a.error)
 	}
-	w.invokeOK("guest", "pair", invocation.MaxPartSize/36/2)
+	w.invokeOK("guest", "pair", invocation.PartSize/36/2)
 }
 
 func TestInstanceNamesFitIntoALabel(t *testing.T) {

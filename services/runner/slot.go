@@ -204,7 +204,7 @@ func (s *slot) invoke(entry *gate.Run[*run], worker *gate.Worker[*run], instance
 		s.session = nil
 	}
 	r.Session = s.session
-	r.Answer = s.sign(r)
+	r.Answer, r.Rest = s.sign(r), wait.Rest
 	s.log.config = r.Request.GetConfig()
 	trial := s.f.try(s.v.spec, r)
 	r.seen = s.f.feed.startLook()

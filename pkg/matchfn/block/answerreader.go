@@ -9,8 +9,14 @@ import (
 	"matchmaker.dev/pkg/matchfn/internal/message"
 )
 
+// restAfter is how many bytes of parts are checked in about half a millisecond.
+const restAfter = 64 << 10
+
 // AnswerReader checks answers. It reuses the memory that this takes. Its zero value is ready to use.
 type AnswerReader struct {
+	// Rest is called while a long answer is read, after some tenths of a millisecond each; may be nil.
+	Rest func()
+
 	// seen[t] is base plus the number of the latest proposal with ticket t. So it need not be cleared between answers.
 	seen []uint32
 	base uint32
@@ -147,7 +153,7 @@ func (r *AnswerReader) checkProposals(a *Answer, tickets, backfills int) error {
 	base := r.base
 	r.base += uint32(n)
 	budget := uint64(len(a.data))
-	rest := a.parts
+	rest, unrested := a.parts, uint32(0)
 	next := uint32(0) // where the next proposal's tickets begin
 	for p := range n {
 		mark := base + uint32(p) + 1
@@ -169,7 +175,12 @@ func (r *AnswerReader) checkProposals(a *Answer, tickets, backfills int) error {
 			if err := c.check(rest[0]); err != nil {
 				return message.Errorf("answer: proposal %d: %s: %s", p, rest[0].field.String(), err)
 			}
+			unrested += partSize + rest[0].size
 			rest = rest[1:]
+		}
+		if unrested >= restAfter && r.Rest != nil {
+			r.Rest()
+			unrested = 0
 		}
 	}
 	if len(rest) > 0 {

@@ -10,6 +10,7 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/match/proposals"
+	"matchmaker.dev/services/internal/platform/wait"
 )
 
 // NoRunner is the error of a run's last part when no runner hosts the function. OtherUpload: the runner serves another
@@ -24,6 +25,9 @@ const (
 
 // partsPending is Options.PartsPending where that is 0.
 const partsPending = 64 << 20
+
+// longPart is how many bytes a part has that takes about half a millisecond to read.
+const longPart = 64 << 10
 
 // partsIdle is how long a project may have no runs before its subscription ends.
 const partsIdle = time.Minute
@@ -197,4 +201,7 @@ func (a *answers) receive(msg *nats.Msg, id string) {
 		run.stop()
 	}
 	run.parts(Part{RunPart: p, Bytes: len(msg.Data)})
+	if len(msg.Data) >= longPart {
+		wait.Rest()
+	}
 }

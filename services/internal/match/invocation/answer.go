@@ -3,6 +3,7 @@ package invocation
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -12,9 +13,13 @@ import (
 	"matchmaker.dev/services/internal/match/proposals"
 )
 
-// MaxPartSize is about how many bytes of proposals a part of an answer may have: half of what one message on the bus
-// carries.
-const MaxPartSize = 512 << 10
+// PartSize is about how many bytes of proposals a part of an answer has: so many take less than a millisecond to send,
+// and to read. A part may have one proposal that is larger, of up to MaxProposalSize, which is half of what one message
+// on the bus carries.
+const (
+	PartSize        = 128 << 10
+	MaxProposalSize = 512 << 10
+)
 
 // MaxTickets is how many tickets a proposal may have. One script claims all tickets of a match; it must not block Redis
 // for long, and can pass on a few thousand values at most.
@@ -50,11 +55,13 @@ type parts struct {
 	sent     int // size of the parts before this one
 	messages int // parts so far, this one included
 	deadline deadline
+	rest     func() // Run.Rest
+	rested   time.Duration
 	traced   []*pb.Traced // sampled tickets of the part
 	sampled  bool         // whether the answer has sampled tickets
 }
 
-// send sends an answer's proposals in parts of about MaxPartSize, and puts the last part's into last. created are the
+// send sends an answer's proposals in parts of about PartSize, and puts the last part's into last. created are the
 // times of creation of the selection, by number. What can be refused is refused before a part is sent.
 func (p *parts) send(
 	a *block.Answer, s *pool.Selection, b *backfills, created []float64, last *pb.RunPart, send func(*pb.RunPart) error,
@@ -143,7 +150,7 @@ func (p *parts) checkSize(a *block.Answer, s *pool.Selection, b *backfills) erro
 // begin begins an answer.
 func (p *parts) begin(r *Run) {
 	p.block, p.sent, p.messages, p.sampled = 0, 0, 1, false
-	p.deadline = deadline{r.Began, r.Deadline}
+	p.deadline, p.rest, p.rested = deadline{r.Began, r.Deadline}, r.Rest, 0
 	p.measurer.report, p.measurer.index = r.Request.GetReport(), r.Index
 	p.start()
 }
@@ -156,7 +163,7 @@ func (p *parts) start() {
 
 // reserve counts bytes to the part. When the part has no room for them it is sent, and a new one started.
 func (p *parts) reserve(size int, send func(*pb.RunPart) error) error {
-	if p.size+size > MaxPartSize {
+	if p.size > 0 && p.size+size > PartSize {
 		if err := p.deadline.check("its proposals were sent"); err != nil {
 			return err
 		}
@@ -164,12 +171,22 @@ func (p *parts) reserve(size int, send func(*pb.RunPart) error) error {
 		if err := send(part); err != nil {
 			return err
 		}
+		p.pause()
 		p.sent += p.size
 		p.messages++
 		p.start()
 	}
 	p.size += size
 	return nil
+}
+
+// pause lets others work.
+func (p *parts) pause() {
+	if p.rest != nil {
+		before := time.Now()
+		p.rest()
+		p.rested += time.Since(before)
+	}
 }
 
 // trace notes which tickets of a proposal are sampled.
@@ -240,8 +257,8 @@ func (p *parts) addExtended(
 		return fmt.Errorf("proposal %d %w", i, err)
 	}
 	m.Filling = filling
-	if size += more; size > MaxPartSize {
-		return fmt.Errorf("proposal %d has about %d bytes, more than the %d that a proposal may have", i, size, MaxPartSize)
+	if size += more; size > MaxProposalSize {
+		return fmt.Errorf("proposal %d has about %d bytes, more than the %d that a proposal may have", i, size, MaxProposalSize)
 	}
 	if err := p.reserve(size, send); err != nil {
 		return err

@@ -47,6 +47,8 @@ type Run struct {
 	Watch *Watch
 	// Answer gets all parts of the answer but the last. A part is used again after Answer returned.
 	Answer func(*pb.RunPart) error
+	// Rest is called after each part of a long answer, so that others may work. The run is not charged for it; may be nil.
+	Rest func()
 	// Began is when the run's time began to count, Deadline when it is over.
 	Began, Deadline time.Time
 	// Now is when the run happens for what is kept from run to run; Began if it is zero. A simulation has its own time.
@@ -113,7 +115,7 @@ func (inv *Invoker) Invoke(life context.Context, r *Run, instance Instance, n Ne
 	}
 	r.Traced = inv.parts.sampled || len(last.GetTraced()) > 0
 	stats.Messages, stats.AnswerBytes = int64(inv.parts.messages), int64(inv.parts.sent+inv.parts.size)
-	stats.Charge = charge(stats, time.Since(began)) + r.Session.pay().Microseconds()
+	stats.Charge = charge(stats, time.Since(began)-inv.parts.rested) + r.Session.pay().Microseconds()
 	return last, err
 }
 
@@ -214,6 +216,7 @@ func (inv *Invoker) invoke(
 	if err != nil {
 		return err
 	}
+	inv.reader.Rest = inv.parts.pause
 	answer, err := inv.reader.Read(bytes, tickets.N(), len(inv.backfills.list))
 	stats.Decode = lap(&clock)
 	switch {

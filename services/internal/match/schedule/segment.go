@@ -72,6 +72,8 @@ type Segment struct {
 	// it started.
 	account        *Account
 	cost, reserved time.Duration
+	// lasted is how long the last two runs took, 0 where there was none.
+	lasted [2]time.Duration
 	// delayed is the time since which the budget has delayed the next run; zero if it does not. delay is the delay of the
 	// last run.
 	delayed time.Time
@@ -162,6 +164,10 @@ func (s *Segment) Start(now time.Time) {
 	s.started, s.deadline = now, s.takeBy(now)
 }
 
+// took is how long a run is expected to take: as long as the quicker one of the last two, since one may have been slow
+// for the machine's reasons.
+func (s *Segment) took() time.Duration { return min(s.lasted[0], s.lasted[1]) }
+
 // Take notes that a runner took the run.
 func (s *Segment) Take(runner string, t Times) {
 	s.runner, s.untaken, s.deadline = runner, 0, s.started.Add(t.Run+answerTime)
@@ -171,6 +177,7 @@ func (s *Segment) Take(runner string, t Times) {
 func (s *Segment) End(outcome Outcome, cost time.Duration, now time.Time) {
 	s.account.settle(s.reserved, cost)
 	s.cost, s.reserved = cost, 0
+	s.lasted = [2]time.Duration{s.lasted[1], now.Sub(s.started)}
 	switch {
 	case outcome == Late && s.runner == "":
 		s.untaken++
