@@ -177,10 +177,10 @@ func (r *AnswerReader) checkProposals(a *Answer, tickets, backfills int) error {
 			}
 			unrested += partSize + rest[0].size
 			rest = rest[1:]
-		}
-		if unrested >= restAfter && r.Rest != nil {
-			r.Rest()
-			unrested = 0
+			if unrested >= restAfter && r.Rest != nil {
+				r.Rest()
+				unrested = 0
+			}
 		}
 	}
 	if len(rest) > 0 {

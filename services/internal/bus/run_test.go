@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
@@ -28,6 +29,45 @@ func awaitRunner(t *testing.T, b *bus.Bus, project, function string) {
 		first := next(t, parts)
 		return first.GetRunner() != "" || first.GetLast() && first.GetError() == ""
 	})
+}
+
+// The reader of a long answer lets others work after each part.
+func TestReaderRestsBetweenLongParts(t *testing.T) {
+	b := connect(t, server(t))
+	const n = 100
+	if _, err := b.ServeRuns("runner-1", "p", "f", func(_ context.Context, _ *pb.RunRequest, answer bus.SendPart) {
+		part := &pb.RunPart{Proposals: []*pb.Proposal{{Connection: strings.Repeat("x", 64<<10)}}}
+		for range n {
+			if err := answer(part); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := answer(&pb.RunPart{Last: true}); err != nil {
+			t.Error(err)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	var read []time.Time // when each part was, of which the first names the runner
+	done := make(chan struct{})
+	run, err := b.StartRun(t.Context(), &pb.RunRequest{Run: "r", Project: "p", Function: "f"}, func(p bus.Part) {
+		if read = append(read, time.Now()); p.GetLast() {
+			close(done)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run.Stop()
+	next(t, done)
+	if len(read) != n+2 {
+		t.Fatalf("%d parts were read", len(read))
+	}
+	for i := 2; i < len(read); i++ {
+		if rest := read[i].Sub(read[i-1]); rest < 300*time.Microsecond {
+			t.Errorf("part %d was read %v after the one before", i, rest)
+		}
+	}
 }
 
 // No reader takes the parts of one project, which come without end. They neither fill the memory nor hold up the parts

@@ -258,7 +258,8 @@ func (p *parts) addExtended(
 	}
 	m.Filling = filling
 	if size += more; size > MaxProposalSize {
-		return fmt.Errorf("proposal %d has about %d bytes, more than the %d that a proposal may have", i, size, MaxProposalSize)
+		return fmt.Errorf("proposal %d has about %d bytes, more than the %d that a proposal may have", i, size,
+			MaxProposalSize)
 	}
 	if err := p.reserve(size, send); err != nil {
 		return err

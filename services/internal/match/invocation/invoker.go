@@ -216,7 +216,9 @@ func (inv *Invoker) invoke(
 	if err != nil {
 		return err
 	}
-	inv.reader.Rest = inv.parts.pause
+	if inv.reader.Rest == nil {
+		inv.reader.Rest = inv.parts.pause
+	}
 	answer, err := inv.reader.Read(bytes, tickets.N(), len(inv.backfills.list))
 	stats.Decode = lap(&clock)
 	switch {

@@ -201,6 +201,36 @@ func TestDeadlineCoversTheWholeRun(t *testing.T) {
 	})
 }
 
+// A run rests after each part of a long answer, and while much of one is checked. It is not charged for that.
+func TestRunRestsDuringALongAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tickets := someTickets(t, 4000)
+		for properties, more := range map[string]bool{"": false, `{"x":"` + strings.Repeat("x", 60) + `"}`: true} {
+			sent, rests := 0, 0
+			r := request(tickets, &sent)
+			r.Rest = func() {
+				rests++
+				time.Sleep(time.Second) //nolint:forbidigo // the fake clock of synctest
+			}
+			pairs := native{Function: matchfn.New(func(r *matchfn.Run) error {
+				for i := uint32(0); int(i) < r.Tickets(); i += 2 {
+					if p := r.Propose(1, i, i+1); properties != "" {
+						p.MatchProperties([]byte(properties))
+					}
+				}
+				return nil
+			})}
+			last, err := new(Invoker).Invoke(t.Context(), r, pairs, Needs{})
+			if err != nil || sent == 0 || more && rests <= sent || !more && rests != sent {
+				t.Errorf("properties %q: %d rests with %d parts; %v", properties, rests, sent, err)
+			}
+			if n := last.GetStats().GetCharge(); n > 0 {
+				t.Errorf("properties %q: %d µs are charged", properties, n)
+			}
+		}
+	})
+}
+
 // A run is charged the runner's time and the processor's, not the time for which others computed; all of it when the
 // instance was killed, and some of it when the instance only waited.
 func TestChargeOfARun(t *testing.T) {

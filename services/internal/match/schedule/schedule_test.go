@@ -198,6 +198,16 @@ func TestNext(t *testing.T) {
 
 func TestEvaluateAt(t *testing.T) {
 	vain := func(s *Segment) { s.account = &Account{fruitless: true} }
+	lasting := func(before ...int) func(*Segment) { // milliseconds of its last runs
+		return func(s *Segment) {
+			began := s.started
+			for _, ms := range before {
+				s.Start(after(0))
+				s.End(OK, 0, after(ms))
+			}
+			s.Start(began)
+		}
+	}
 	for name, test := range map[string]struct {
 		pending  int
 		segments []Segment
@@ -211,8 +221,14 @@ func TestEvaluateAt(t *testing.T) {
 		"no run can add to them":                    {pending: 50, segments: []Segment{started(45)}, at: -1},
 		"a run that started before can add to them": {pending: 50, segments: []Segment{running(40), running(45)}, at: 65},
 		"they have waited for the window":           {pending: 50, segments: []Segment{running(60)}, at: 70},
-		"runs are older than the window":            {pending: 50, segments: []Segment{running(10)}, at: 30},
-		"a fruitless config is as fast":             {pending: 50, segments: []Segment{running(48, vain)}, at: 53},
+		"a run will not end within the window": {
+			pending: 50, segments: []Segment{running(45, lasting(5, 30, 25))}, at: -1,
+		},
+		"a run was slow once":            {pending: 50, segments: []Segment{running(45, lasting(5, 30))}, at: 65},
+		"a run is quick again":           {pending: 50, segments: []Segment{running(45, lasting(30, 5))}, at: 65},
+		"only one run is known":          {pending: 50, segments: []Segment{running(45, lasting(30))}, at: 65},
+		"runs are older than the window": {pending: 50, segments: []Segment{running(10)}, at: 30},
+		"a fruitless config is as fast":  {pending: 50, segments: []Segment{running(48, vain)}, at: 53},
 		"many fruitless configs run": {
 			pending: 50, segments: []Segment{running(48, vain), running(50, vain), running(52, vain)}, at: 53,
 		},

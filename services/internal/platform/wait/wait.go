@@ -32,9 +32,9 @@ func For(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Rest lets others work, for a third of a millisecond or more. Work that takes many milliseconds rests between any two of
-// them: goroutines share the one processor of a process in slices of 10 ms, and other processes may need it.
-func Rest() { time.Sleep(300 * time.Microsecond) }
+// Rest lets others work, for a third of a millisecond or more. Work that takes many milliseconds rests in each: the
+// goroutines of a process may share one processor in slices of 10 ms, and other processes may need it.
+func Rest() { <-time.After(300 * time.Microsecond) }
 
 // Pings lets a transport replace a connection of HTTP/2 after 45 seconds that died silently. It would take all requests
 // until the kernel gives it up.
