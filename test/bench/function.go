@@ -17,6 +17,7 @@ import (
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/match/invocation"
 	"matchmaker.dev/services/internal/match/pool"
+	"matchmaker.dev/services/internal/platform/wait"
 	"matchmaker.dev/services/internal/sandbox"
 	"matchmaker.dev/services/test/languages"
 )
@@ -151,7 +152,7 @@ func (s *testbed) worker(ctx context.Context, ix *pool.Index) (*worker, error) {
 	}
 	w := &worker{instance: instance, needs: invocation.NeedsOf(s.module.Manifest),
 		inside: inside{matchfn.New(languages.Pair, matchfn.Properties())}}
-	w.run = invocation.Run{Request: everyone(), Index: ix, Answer: w.answer}
+	w.run = invocation.Run{Request: everyone(), Index: ix, Answer: w.answer, Rest: wait.Rest}
 	return w, nil
 }
 

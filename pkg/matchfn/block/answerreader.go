@@ -9,12 +9,12 @@ import (
 	"matchmaker.dev/pkg/matchfn/internal/message"
 )
 
-// restAfter is how many bytes of parts are checked in about half a millisecond.
+// restAfter is how many bytes of parts are checked without a rest. They take about half a millisecond.
 const restAfter = 64 << 10
 
 // AnswerReader checks answers. It reuses the memory that this takes. Its zero value is ready to use.
 type AnswerReader struct {
-	// Rest is called while a long answer is read, after some tenths of a millisecond each; may be nil.
+	// Rest is called after each half of a millisecond, about, in which parts of an answer are checked; may be nil.
 	Rest func()
 
 	// seen[t] is base plus the number of the latest proposal with ticket t. So it need not be cleared between answers.
@@ -153,12 +153,12 @@ func (r *AnswerReader) checkProposals(a *Answer, tickets, backfills int) error {
 	base := r.base
 	r.base += uint32(n)
 	budget := uint64(len(a.data))
-	rest, unrested := a.parts, uint32(0)
+	left, unrested := a.parts, uint32(0)
 	next := uint32(0) // where the next proposal's tickets begin
 	for p := range n {
 		mark := base + uint32(p) + 1
 		begin := next
-		if next = a.end(p); next-begin == 2 && (len(rest) == 0 || rest[0].proposal != uint32(p)) {
+		if next = a.end(p); next-begin == 2 && (len(left) == 0 || left[0].proposal != uint32(p)) {
 			// The usual pair needs no access to seen, which would miss the processor's cache.
 			if x, y := a.tickets[begin], a.tickets[begin+1]; uint64(max(x, y)) < uint64(tickets) && x != y {
 				continue
@@ -167,24 +167,24 @@ func (r *AnswerReader) checkProposals(a *Answer, tickets, backfills int) error {
 		if err := checkTickets(p, a.tickets[begin:next], seen, mark); err != nil {
 			return err
 		}
-		if len(rest) == 0 {
+		if len(left) == 0 {
 			continue
 		}
 		c := partChecker{a: a, proposal: p, backfills: backfills, seen: seen, mark: mark, budget: &budget}
-		for len(rest) > 0 && rest[0].proposal == uint32(p) {
-			if err := c.check(rest[0]); err != nil {
-				return message.Errorf("answer: proposal %d: %s: %s", p, rest[0].field.String(), err)
+		for len(left) > 0 && left[0].proposal == uint32(p) {
+			if err := c.check(left[0]); err != nil {
+				return message.Errorf("answer: proposal %d: %s: %s", p, left[0].field.String(), err)
 			}
-			unrested += partSize + rest[0].size
-			rest = rest[1:]
+			unrested += partSize + left[0].size
+			left = left[1:]
 			if unrested >= restAfter && r.Rest != nil {
 				r.Rest()
 				unrested = 0
 			}
 		}
 	}
-	if len(rest) > 0 {
-		return message.Errorf("answer: a part names proposal %d, out of order or of range", rest[0].proposal)
+	if len(left) > 0 {
+		return message.Errorf("answer: a part names proposal %d, out of order or of range", left[0].proposal)
 	}
 	return nil
 }

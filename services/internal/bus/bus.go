@@ -41,6 +41,7 @@ import (
 	"matchmaker.dev/services/internal/observe/telemetry"
 	"matchmaker.dev/services/internal/platform/account"
 	"matchmaker.dev/services/internal/platform/settings"
+	"matchmaker.dev/services/internal/platform/wait"
 )
 
 // URLFile is the file with the URL of a development service's bus.
@@ -69,6 +70,8 @@ type Options struct {
 	// PartsPending is how many bytes of one project's parts may wait in this process. NATS drops more: no project can fill
 	// the memory, and parts of other projects are not behind them. 0 means 64 MiB.
 	PartsPending int
+	// Rest lets others work, between two parts of a long answer. wait.Rest when nil.
+	Rest func()
 	// MatchBytes is the most bytes of the work queue; 0 means 256 MiB.
 	MatchBytes int64
 	// LogMessages is the most messages of one function's log; 0 means as many as Logs.Size has room for.
@@ -122,6 +125,9 @@ func Connect(ctx context.Context, o Options) (*Bus, error) {
 	settings.Complete(&b.options.Logs)
 	b.options.Events.Bytes = b.options.Events.room()
 	b.options.Service = cmp.Or(o.Service, account.All)
+	if o.Rest == nil {
+		b.options.Rest = wait.Rest
+	}
 	b.inbox = b.options.Service + "." + strings.TrimPrefix(nats.NewInbox(), nats.InboxPrefix)
 	b.options.AckWait = cmp.Or(b.options.AckWait, ackWait)
 	options, err := b.connection(o)

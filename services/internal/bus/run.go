@@ -26,8 +26,13 @@ const (
 // partsPending is Options.PartsPending where that is 0.
 const partsPending = 64 << 20
 
-// longPart is how many bytes a part has that takes about half a millisecond to read.
-const longPart = 64 << 10
+// The reader of a project's parts rests after each restAfter of work on parts of longPart bytes or more, as long as
+// fewer bytes than restBelow wait for it.
+const (
+	restAfter = time.Millisecond
+	longPart  = 64 << 10
+	restBelow = 16 << 20
+)
 
 // partsIdle is how long a project may have no runs before its subscription ends.
 const partsIdle = time.Minute
@@ -69,13 +74,15 @@ type answers struct {
 	runs map[string]*waiting
 	// used is when a run started last.
 	used time.Time
+	// worked is how long the goroutine has worked on long parts since it rested. It belongs to that.
+	worked time.Duration
 }
 
 // StartRun asks one of the runners that host the function for a run. parts gets each part of the answer in order, from
-// one goroutine for all runs of the project on this bus: it must not block. A last part always has Last set; a lost
-// part shows as a last part with an error. When no runner answers, no part comes: the caller keeps a deadline of its
-// own, and ends every run with Stop. Without a connection to the server it sends no request: requests that wait for a
-// connection would all come at once, after their deadlines.
+// one goroutine for all runs of the project on this bus, which rests when parts are long: it must not block. A last part
+// always has Last set; a lost part shows as a last part with an error. When no runner answers, no part comes: the caller
+// keeps a deadline of its own, and ends every run with Stop. Without a connection to the server it sends no request:
+// requests that wait for a connection would all come at once, after their deadlines.
 func (b *Bus) StartRun(ctx context.Context, r *pb.RunRequest, parts func(Part)) (*Run, error) {
 	if !b.conn.IsConnected() {
 		return nil, unavailable(nats.ErrDisconnected)
@@ -186,7 +193,7 @@ func (a *answers) receive(msg *nats.Msg, id string) {
 	if run == nil {
 		return
 	}
-	p := new(pb.RunPart)
+	began, p := time.Now(), new(pb.RunPart)
 	switch err := proto.Unmarshal(msg.Data, p); {
 	case msg.Header.Get("Status") == "503":
 		p = &pb.RunPart{Run: id, Last: true, Error: NoRunner}
@@ -201,7 +208,18 @@ func (a *answers) receive(msg *nats.Msg, id string) {
 		run.stop()
 	}
 	run.parts(Part{RunPart: p, Bytes: len(msg.Data)})
-	if len(msg.Data) >= longPart {
-		wait.Rest()
+	if len(msg.Data) >= longPart && !p.GetLast() {
+		a.rest(time.Since(began))
+	}
+}
+
+// rest lets others work, if there was work for long enough since the last rest.
+func (a *answers) rest(worked time.Duration) {
+	if a.worked += worked; a.worked < restAfter {
+		return
+	}
+	a.worked = 0
+	if _, waiting, err := a.sub.Pending(); err == nil && waiting < restBelow {
+		a.bus.options.Rest()
 	}
 }

@@ -31,14 +31,14 @@ func awaitRunner(t *testing.T, b *bus.Bus, project, function string) {
 	})
 }
 
-// The reader of a long answer lets others work after each part.
-func TestReaderRestsBetweenLongParts(t *testing.T) {
-	b := connect(t, server(t))
-	const n = 100
-	if _, err := b.ServeRuns("runner-1", "p", "f", func(_ context.Context, _ *pb.RunRequest, answer bus.SendPart) {
-		part := &pb.RunPart{Proposals: []*pb.Proposal{{Connection: strings.Repeat("x", 64<<10)}}}
+// The reader of a long answer rests after each part that took it a millisecond, and never after short ones.
+func TestReaderOfALongAnswerRests(t *testing.T) {
+	rests := 0
+	b := connectWith(t, bus.Options{Server: bus.Server{URL: server(t)}, Rest: func() { rests++ }})
+	const n = 20
+	if _, err := b.ServeRuns("runner-1", "p", "f", func(_ context.Context, r *pb.RunRequest, answer bus.SendPart) {
 		for range n {
-			if err := answer(part); err != nil {
+			if err := answer(&pb.RunPart{Error: strings.Repeat("x", int(r.GetBudget()))}); err != nil {
 				t.Error(err)
 			}
 		}
@@ -48,24 +48,23 @@ func TestReaderRestsBetweenLongParts(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	var read []time.Time // when each part was, of which the first names the runner
-	done := make(chan struct{})
-	run, err := b.StartRun(t.Context(), &pb.RunRequest{Run: "r", Project: "p", Function: "f"}, func(p bus.Part) {
-		if read = append(read, time.Now()); p.GetLast() {
-			close(done)
+	for size, want := range map[int64]int{64 << 10: n, 1 << 10: 0} {
+		rests = 0
+		done := make(chan struct{})
+		r := &pb.RunRequest{Run: fmt.Sprint(size), Project: "p", Function: "f", Budget: size}
+		run, err := b.StartRun(t.Context(), r, func(p bus.Part) {
+			for began := time.Now(); time.Since(began) < time.Millisecond; { // it works
+			}
+			if p.GetLast() {
+				close(done)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer run.Stop()
-	next(t, done)
-	if len(read) != n+2 {
-		t.Fatalf("%d parts were read", len(read))
-	}
-	for i := 2; i < len(read); i++ {
-		if rest := read[i].Sub(read[i-1]); rest < 300*time.Microsecond {
-			t.Errorf("part %d was read %v after the one before", i, rest)
+		defer run.Stop()
+		if next(t, done); rests != want {
+			t.Errorf("%d rests in %d parts of %d bytes, want %d", rests, n, size, want)
 		}
 	}
 }

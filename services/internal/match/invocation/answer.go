@@ -13,13 +13,16 @@ import (
 	"matchmaker.dev/services/internal/match/proposals"
 )
 
-// PartSize is about how many bytes of proposals a part of an answer has: so many take less than a millisecond to send,
-// and to read. A part may have one proposal that is larger, of up to MaxProposalSize, which is half of what one message
-// on the bus carries.
 const (
-	PartSize        = 128 << 10
+	// PartSize is about how many bytes of proposals a part of an answer has. They take less than a millisecond to send,
+	// and to read. A part may have one proposal that is larger.
+	PartSize = 128 << 10
+	// MaxProposalSize is about how many bytes a proposal may have: half of what one message on the bus carries.
 	MaxProposalSize = 512 << 10
 )
+
+// restAfter is how long a run works on an answer without a rest.
+const restAfter = time.Millisecond
 
 // MaxTickets is how many tickets a proposal may have. One script claims all tickets of a match; it must not block Redis
 // for long, and can pass on a few thousand values at most.
@@ -55,8 +58,8 @@ type parts struct {
 	sent     int // size of the parts before this one
 	messages int // parts so far, this one included
 	deadline deadline
-	rest     func() // Run.Rest
-	rested   time.Duration
+	rest     func()       // Run.Rest
+	rested   time.Time    // when it rested last
 	traced   []*pb.Traced // sampled tickets of the part
 	sampled  bool         // whether the answer has sampled tickets
 }
@@ -150,7 +153,7 @@ func (p *parts) checkSize(a *block.Answer, s *pool.Selection, b *backfills) erro
 // begin begins an answer.
 func (p *parts) begin(r *Run) {
 	p.block, p.sent, p.messages, p.sampled = 0, 0, 1, false
-	p.deadline, p.rest, p.rested = deadline{r.Began, r.Deadline}, r.Rest, 0
+	p.deadline, p.rest, p.rested = deadline{r.Began, r.Deadline}, r.Rest, time.Now()
 	p.measurer.report, p.measurer.index = r.Request.GetReport(), r.Index
 	p.start()
 }
@@ -180,12 +183,12 @@ func (p *parts) reserve(size int, send func(*pb.RunPart) error) error {
 	return nil
 }
 
-// pause lets others work.
+// pause lets others work while the run has more than half of its time left: on a busy machine rests are long.
 func (p *parts) pause() {
-	if p.rest != nil {
-		before := time.Now()
+	now := time.Now()
+	if p.rest != nil && now.Sub(p.rested) >= restAfter && p.deadline.end.Sub(now) > now.Sub(p.deadline.began) {
 		p.rest()
-		p.rested += time.Since(before)
+		p.rested = time.Now()
 	}
 }
 

@@ -1,6 +1,7 @@
 package invocation
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -40,7 +41,7 @@ func propose(t *testing.T, n, propertied int) ([]*pb.Proposal, error) {
 		t.Fatal(err)
 	}
 	last := new(pb.RunPart)
-	send := func(*pb.RunPart) error { return nil }
+	send := func(*pb.RunPart) error { return errors.New("one proposal needs no other part") }
 	p := parts{deadline: deadline{end: time.Now().Add(time.Hour)}}
 	if err := p.send(answer, &selection, new(backfills), created, last, send); err != nil {
 		return nil, err

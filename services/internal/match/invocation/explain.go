@@ -10,7 +10,7 @@ import (
 
 // MaxExplained is how many bytes of explanations an answer may bring: they travel in its last part. What is more is
 // dropped.
-const MaxExplained = MaxProposalSize / 2
+const MaxExplained = 256 << 10
 
 // askedOf is the ids of the tickets that a run asks about: no more than there may be.
 func askedOf(r *pb.RunRequest) []string {

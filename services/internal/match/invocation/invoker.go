@@ -47,7 +47,7 @@ type Run struct {
 	Watch *Watch
 	// Answer gets all parts of the answer but the last. A part is used again after Answer returned.
 	Answer func(*pb.RunPart) error
-	// Rest is called after each part of a long answer, so that others may work. The run is not charged for it; may be nil.
+	// Rest lets others work. It is called now and then while a long answer is checked and sent; may be nil.
 	Rest func()
 	// Began is when the run's time began to count, Deadline when it is over.
 	Began, Deadline time.Time
@@ -115,7 +115,7 @@ func (inv *Invoker) Invoke(life context.Context, r *Run, instance Instance, n Ne
 	}
 	r.Traced = inv.parts.sampled || len(last.GetTraced()) > 0
 	stats.Messages, stats.AnswerBytes = int64(inv.parts.messages), int64(inv.parts.sent+inv.parts.size)
-	stats.Charge = charge(stats, time.Since(began)-inv.parts.rested) + r.Session.pay().Microseconds()
+	stats.Charge = charge(stats, time.Since(began)) + r.Session.pay().Microseconds()
 	return last, err
 }
 
@@ -216,7 +216,7 @@ func (inv *Invoker) invoke(
 	if err != nil {
 		return err
 	}
-	if inv.reader.Rest == nil {
+	if inv.reader.Rest == nil { // once, until Release forgets it
 		inv.reader.Rest = inv.parts.pause
 	}
 	answer, err := inv.reader.Read(bytes, tickets.N(), len(inv.backfills.list))

@@ -201,31 +201,41 @@ func TestDeadlineCoversTheWholeRun(t *testing.T) {
 	})
 }
 
-// A run rests after each part of a long answer, and while much of one is checked. It is not charged for that.
+// A run rests after each part of a long answer, and while the properties of one are checked, as long as it has time.
+// Each part takes a millisecond, and so does the function.
 func TestRunRestsDuringALongAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tickets := someTickets(t, 4000)
-		for properties, more := range map[string]bool{"": false, `{"x":"` + strings.Repeat("x", 60) + `"}`: true} {
-			sent, rests := 0, 0
-			r := request(tickets, &sent)
-			r.Rest = func() {
-				rests++
-				time.Sleep(time.Second) //nolint:forbidigo // the fake clock of synctest
-			}
-			pairs := native{Function: matchfn.New(func(r *matchfn.Run) error {
-				for i := uint32(0); int(i) < r.Tickets(); i += 2 {
-					if p := r.Propose(1, i, i+1); properties != "" {
-						p.MatchProperties([]byte(properties))
-					}
+		for properties, checked := range map[string]int{"": 0, `{"x":"` + strings.Repeat("x", 60) + `"}`: 1} {
+			for rest, late := range map[time.Duration]bool{time.Millisecond: false, time.Hour: true} {
+				sent, rests := 0, 0
+				r := request(tickets, &sent)
+				r.Answer = func(*pb.RunPart) error {
+					sent++
+					time.Sleep(restAfter) //nolint:forbidigo // the fake clock of synctest
+					return nil
 				}
-				return nil
-			})}
-			last, err := new(Invoker).Invoke(t.Context(), r, pairs, Needs{})
-			if err != nil || sent == 0 || more && rests <= sent || !more && rests != sent {
-				t.Errorf("properties %q: %d rests with %d parts; %v", properties, rests, sent, err)
-			}
-			if n := last.GetStats().GetCharge(); n > 0 {
-				t.Errorf("properties %q: %d µs are charged", properties, n)
+				r.Rest = func() {
+					rests++
+					time.Sleep(rest) //nolint:forbidigo // the fake clock of synctest
+				}
+				r.Deadline = r.Began.Add(90 * time.Minute)
+				pairs := slow{takes: restAfter, native: native{Function: matchfn.New(func(r *matchfn.Run) error {
+					for i := uint32(0); int(i) < r.Tickets(); i += 2 {
+						if p := r.Propose(1, i, i+1); properties != "" {
+							p.MatchProperties([]byte(properties))
+						}
+					}
+					return nil
+				})}}
+				want := 1
+				_, err := new(Invoker).Invoke(t.Context(), r, pairs, Needs{})
+				if !late {
+					want = sent + checked
+				}
+				if err != nil || sent == 0 || rests != want {
+					t.Errorf("properties %q: %d rests of %v with %d parts, want %d; %v", properties, rests, rest, sent, want, err)
+				}
 			}
 		}
 	})

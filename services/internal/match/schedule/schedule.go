@@ -108,12 +108,13 @@ func (s State[S]) allows(segment *Segment, now time.Time, wake *time.Time) bool 
 // and only for runs that had started when the first of them arrived: a run that started with theirs and is as fast is
 // compared with them, but many configs that find nothing do not delay the others.
 //
-// They do not wait for a run that is not expected to end within the window, nor for segments that are no rivals.
+// They do not wait for a run that is not expected to end within the window from its start, nor for segments that are no
+// rivals.
 func (s State[S]) EvaluateAt() time.Time {
 	var at time.Time
 	for one := range s.Segments {
 		segment := one.schedule()
-		if !segment.running || segment.took() > s.Window || s.Rivals != nil && !s.Rivals(one) {
+		if !segment.running || segment.slow(s.Window) || s.Rivals != nil && !s.Rivals(one) {
 			continue
 		}
 		until := segment.started.Add(s.Window)

@@ -198,16 +198,17 @@ func TestNext(t *testing.T) {
 
 func TestEvaluateAt(t *testing.T) {
 	vain := func(s *Segment) { s.account = &Account{fruitless: true} }
-	lasting := func(before ...int) func(*Segment) { // milliseconds of its last runs
+	ending := func(o Outcome, before ...int) func(*Segment) { // milliseconds of its last runs
 		return func(s *Segment) {
 			began := s.started
 			for _, ms := range before {
 				s.Start(after(0))
-				s.End(OK, 0, after(ms))
+				s.End(o, 0, after(ms))
 			}
 			s.Start(began)
 		}
 	}
+	lasting := func(before ...int) func(*Segment) { return ending(OK, before...) }
 	for name, test := range map[string]struct {
 		pending  int
 		segments []Segment
@@ -224,6 +225,13 @@ func TestEvaluateAt(t *testing.T) {
 		"a run will not end within the window": {
 			pending: 50, segments: []Segment{running(45, lasting(5, 30, 25))}, at: -1,
 		},
+		"its first proposals have come": {
+			pending: 50, segments: []Segment{running(45, lasting(30, 25), func(s *Segment) { s.Propose(1) })}, at: 65,
+		},
+		"its function may be another one": {
+			pending: 50, segments: []Segment{running(45, lasting(30, 25), func(s *Segment) { s.EndRest(after(45)) })}, at: 65,
+		},
+		"no runner took its runs":        {pending: 50, segments: []Segment{running(45, ending(Late, 250, 500))}, at: 65},
 		"a run was slow once":            {pending: 50, segments: []Segment{running(45, lasting(5, 30))}, at: 65},
 		"a run is quick again":           {pending: 50, segments: []Segment{running(45, lasting(30, 5))}, at: 65},
 		"only one run is known":          {pending: 50, segments: []Segment{running(45, lasting(30))}, at: 65},

@@ -72,7 +72,7 @@ type Segment struct {
 	// it started.
 	account        *Account
 	cost, reserved time.Duration
-	// lasted is how long the last two runs took, 0 where there was none.
+	// lasted is how long the last two runs took that a runner had, 0 where there was none.
 	lasted [2]time.Duration
 	// delayed is the time since which the budget has delayed the next run; zero if it does not. delay is the delay of the
 	// last run.
@@ -135,7 +135,7 @@ func (s *Segment) Saw(position uint64) {
 // EndRest lets a segment run that rests because no runner hosted its function, or because its runs failed: the function
 // may be another one now.
 func (s *Segment) EndRest(now time.Time) {
-	s.notBefore, s.failures, s.cost = time.Time{}, 0, 0
+	s.notBefore, s.failures, s.cost, s.lasted = time.Time{}, 0, 0, [2]time.Duration{}
 	s.account.EndDebt(now)
 }
 
@@ -164,9 +164,11 @@ func (s *Segment) Start(now time.Time) {
 	s.started, s.deadline = now, s.takeBy(now)
 }
 
-// took is how long a run is expected to take: as long as the quicker one of the last two, since one may have been slow
-// for the machine's reasons.
-func (s *Segment) took() time.Duration { return min(s.lasted[0], s.lasted[1]) }
+// slow reports whether the run is not expected to end within the window: both runs before it took longer, and it has
+// proposed nothing yet.
+func (s *Segment) slow(window time.Duration) bool {
+	return s.unsettled == 0 && min(s.lasted[0], s.lasted[1]) > window
+}
 
 // Take notes that a runner took the run.
 func (s *Segment) Take(runner string, t Times) {
@@ -177,7 +179,9 @@ func (s *Segment) Take(runner string, t Times) {
 func (s *Segment) End(outcome Outcome, cost time.Duration, now time.Time) {
 	s.account.settle(s.reserved, cost)
 	s.cost, s.reserved = cost, 0
-	s.lasted = [2]time.Duration{s.lasted[1], now.Sub(s.started)}
+	if outcome == OK || outcome == Failed || s.runner != "" {
+		s.lasted = [2]time.Duration{s.lasted[1], now.Sub(s.started)}
+	}
 	switch {
 	case outcome == Late && s.runner == "":
 		s.untaken++
