@@ -10,7 +10,6 @@ import (
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/match/proposals"
-	"matchmaker.dev/services/internal/platform/wait"
 )
 
 // NoRunner is the error of a run's last part when no runner hosts the function. OtherUpload: the runner serves another
