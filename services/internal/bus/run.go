@@ -78,10 +78,10 @@ type answers struct {
 }
 
 // StartRun asks one of the runners that host the function for a run. parts gets each part of the answer in order, from
-// one goroutine for all runs of the project on this bus, which rests when parts are long: it must not block. A last part
-// always has Last set; a lost part shows as a last part with an error. When no runner answers, no part comes: the caller
-// keeps a deadline of its own, and ends every run with Stop. Without a connection to the server it sends no request:
-// requests that wait for a connection would all come at once, after their deadlines.
+// one goroutine for all runs of the project on this bus, which rests when parts are long: it must not block. A last
+// part always has Last set; a lost part shows as a last part with an error. When no runner answers, no part comes: the
+// caller keeps a deadline of its own, and ends every run with Stop. Without a connection to the server it sends no
+// request: requests that wait for a connection would all come at once, after their deadlines.
 func (b *Bus) StartRun(ctx context.Context, r *pb.RunRequest, parts func(Part)) (*Run, error) {
 	if !b.conn.IsConnected() {
 		return nil, unavailable(nats.ErrDisconnected)
