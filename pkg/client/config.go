@@ -238,8 +238,5 @@ func (c *Client) PutSettingsJSON(
 	r := &request{method: http.MethodPut, path: settingsPath, body: document(settings), repeatable: true}
 	r.ifMatch(etag)
 	header, err := c.do(ctx, r, nil)
-	if err != nil {
-		return "", err
-	}
-	return header.Get("ETag"), nil
+	return header.Get("ETag"), err
 }

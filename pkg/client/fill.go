@@ -82,13 +82,11 @@ func (f *Filler) Run(ctx context.Context) error {
 			}
 			pause = min(2*pause, fillPause)
 		}
-		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
-		case <-timer.C:
+		case <-time.After(pause):
 		case <-f.changed:
 		}
-		timer.Stop()
 	}
 	return f.end(ctx)
 }

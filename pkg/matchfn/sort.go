@@ -25,7 +25,10 @@ func SortInto(order []uint32, values []float64) {
 	}
 	s := sorters.Get().(*sorter)
 	defer sorters.Put(s)
-	s.resize(len(values))
+	if n := len(values) + len(values)/8; cap(s.keys) < len(values) {
+		s.keys, s.items, s.other = make([]uint64, n), make([]uint64, n), make([]uint64, n)
+	}
+	s.keys, s.items, s.other = s.keys[:len(values)], s.items[:len(values)], s.other[:len(values)]
 	for i, v := range values {
 		s.keys[i] = key(v)
 	}
@@ -85,14 +88,6 @@ type sorter struct {
 	items, other []uint64
 	pool         []float64 // of SortPool, which sorts with another sorter
 	counts       [maxPasses][digits]uint32
-}
-
-func (s *sorter) resize(n int) {
-	if cap(s.keys) < n {
-		n := n + n/8
-		s.keys, s.items, s.other = make([]uint64, n), make([]uint64, n), make([]uint64, n)
-	}
-	s.keys, s.items, s.other = s.keys[:n], s.items[:n], s.other[:n]
 }
 
 // sort fills order with the numbers of the keys, sorted by key, then by number. For the greatest key, missing counts as

@@ -166,14 +166,12 @@ func (r *reader) operation(path, method string, o *document.Operation, shared []
 		}
 	}
 	if body, ok := o.RequestBody.Content["application/json"]; ok {
-		t := r.typeOf(body.Schema, "")
-		of.Body = &t
+		of.Body = new(r.typeOf(body.Schema, ""))
 	}
 	content := r.Content(o)
 	_, of.Stream = content["text/event-stream"]
 	if body, ok := content["application/json"]; ok {
-		t := r.typeOf(body.Schema, "")
-		of.Answer = &t
+		of.Answer = new(r.typeOf(body.Schema, ""))
 	}
 	return of
 }

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"slices"
 )
@@ -75,13 +76,8 @@ func (v *view) choices(page, parameter, chosen string, options ...string) (all [
 
 // chosen is the value of a parameter, if it is one of the options, and else the first of these.
 func (v *view) chosen(parameter string, options ...string) string {
-	for _, option := range options {
-		if v.QueryParam(parameter) == option {
-			return option
-		}
+	if value := v.QueryParam(parameter); slices.Contains(options, value) {
+		return value
 	}
-	if len(options) == 0 {
-		return ""
-	}
-	return options[0]
+	return cmp.Or(options...)
 }

@@ -114,13 +114,6 @@ func (b *builder) noteLoosest(bound *rules.Bound) {
 	}
 }
 
-// refuse forgets which spans were too wide.
-func (b *builder) refuse() {
-	for i := range b.refused {
-		b.refused[i] = math.Inf(1)
-	}
-}
-
 // noteRefused notes when a span is not too wide any more.
 func (b *builder) noteRefused() {
 	for i := range b.pruners {

@@ -44,13 +44,6 @@ type common struct {
 	texts []string
 }
 
-// findCommon finds out of which values it has to be known.
-func (s *search) findCommon() {
-	for _, name := range Common(s.rules) {
-		s.common.columns = append(s.common.columns, s.column(name))
-	}
-}
-
 // commonOf finds what all players of some tickets have in common, by the names of Common. It skips players without a
 // value. The elements ascend by their text, as numbers of names differ from one pool to another.
 func (s *search) commonOf(tickets []uint32) *More {

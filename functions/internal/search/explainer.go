@@ -65,7 +65,10 @@ func (e *explainer) examineVariant(v *variant, tickets []uint32, share int) []ex
 	for i := range x.rank {
 		x.rank[i] = -1
 	}
-	x.lacking = s.fewestPlayers()
+	x.lacking = rules.MaxPlayers
+	for _, a := range s.fewestTeams {
+		x.lacking = min(x.lacking, a.fewest) // players that any match has at least
+	}
 	for i, t := range x.order {
 		x.rank[t] = i
 		x.lacking -= e.pool.size(t)

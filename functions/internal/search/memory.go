@@ -102,7 +102,9 @@ func (s *search) attempt(m mode, anchor uint32, most int, try func() bool) (foun
 	left := s.work
 	s.work, s.spare = int(granted), left
 	s.b.comparisons, s.till, s.low, s.high = 0, math.Inf(1), noTicket, noTicket
-	s.b.refuse()
+	for i := range s.b.refused {
+		s.b.refused[i] = math.Inf(1) // no span was too wide yet
+	}
 	found = try()
 	cost = int(granted) - max(0, s.work)
 	ended := s.work <= 0

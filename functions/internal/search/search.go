@@ -383,7 +383,9 @@ func newSearch(r *rules.Rules, p *pool) *search {
 	s.findTotals()
 	s.findSingleTicketFilters()
 	s.findBalances()
-	s.findCommon()
+	for _, name := range Common(r) {
+		s.common.columns = append(s.common.columns, s.column(name))
+	}
 	s.findEvenness()
 	s.findMain()
 	s.findReach()

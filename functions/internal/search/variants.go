@@ -142,12 +142,3 @@ func largestTeam(r *rules.Rules) (players int) {
 	}
 	return players
 }
-
-// fewestPlayers is how many players any match has at least.
-func (s *search) fewestPlayers() int {
-	fewest := rules.MaxPlayers
-	for _, a := range s.fewestTeams {
-		fewest = min(fewest, a.fewest)
-	}
-	return fewest
-}

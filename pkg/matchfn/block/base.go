@@ -18,10 +18,6 @@ type Base struct {
 // continues is the flag in a base section.
 const continues = 1
 
-func readBase(data []byte) *Base {
-	return &Base{Number: le.Uint32(data), Continues: le.Uint32(data[4:])&continues != 0, First: int(le.Uint32(data[8:]))}
-}
-
 // First is the number of the first ticket of the request.
 func (r *Request) First() int {
 	if r.Base == nil {

@@ -160,7 +160,8 @@ func (r *Request) setColumn(s section) {
 	case KindBackfillConnection:
 		r.connected = true
 	case kindBase:
-		r.Base = readBase(s.data)
+		flags := le.Uint32(s.data[4:])
+		r.Base = &Base{Number: le.Uint32(s.data), Continues: flags&continues != 0, First: int(le.Uint32(s.data[8:]))}
 	case kindGone:
 		r.Gone = column[uint32](s.data)
 	case kindEnded:

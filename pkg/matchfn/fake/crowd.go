@@ -80,15 +80,12 @@ func (c *Crowd) Run(now time.Time) ([]Proposal, error) {
 		return nil, err
 	}
 	for _, p := range proposals {
-		for _, team := range p.Teams {
-			for i, number := range team {
-				id := c.numbers[number]
-				if t := c.tickets[id]; t.left || t.number != int(number) {
-					return nil, fmt.Errorf("the function proposed the ticket number %d, which is gone", number)
-				}
-				team[i] = uint32(id)
-				c.proposed[id] = true
+		for _, number := range slices.Concat(p.Teams...) {
+			id := c.numbers[number]
+			if t := c.tickets[id]; t.left || t.number != int(number) {
+				return nil, fmt.Errorf("the function proposed the ticket number %d, which is gone", number)
 			}
+			c.proposed[id] = true
 		}
 		identify(p, func(number uint32) uint32 { return uint32(c.numbers[number]) })
 	}
@@ -119,18 +116,18 @@ func (c *Crowd) anew(now time.Time, backfills []Backfill, among func(id int) boo
 	}
 	proposals, err := Run(c.function, r)
 	for _, p := range proposals {
-		for _, team := range p.Teams {
-			for i, number := range team {
-				team[i] = ids[number]
-			}
-		}
 		identify(p, func(number uint32) uint32 { return ids[number] })
 	}
 	return proposals, err
 }
 
-// identify gives properties of tickets the ids instead of the numbers.
+// identify gives teams and properties of tickets the ids instead of the numbers.
 func identify(p Proposal, id func(number uint32) uint32) {
+	for _, team := range p.Teams {
+		for i, number := range team {
+			team[i] = id(number)
+		}
+	}
 	if p.Extras == nil {
 		return
 	}

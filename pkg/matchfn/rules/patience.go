@@ -73,10 +73,3 @@ func narrows(need Condition) bool {
 	}
 	return false
 }
-
-func patienceOf(p *Patience) object {
-	if p == nil {
-		return nil
-	}
-	return object{{"until", p.Until}, {"worth", p.Worth}, {"enough", p.Enough}}
-}

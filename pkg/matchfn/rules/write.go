@@ -72,7 +72,9 @@ func Write(r *Rules) []byte {
 		list = append(list, orderOf(order))
 	}
 	o.list("order", list)
-	o.object("patience", patienceOf(r.Patience))
+	if p := r.Patience; p != nil {
+		o.add("patience", object{{"until", p.Until}, {"worth", p.Worth}, {"enough", p.Enough}})
+	}
 	o.object("backfill", backfillOf(r.Backfill))
 	if s := r.Source; s != nil {
 		source := object{}

@@ -249,8 +249,7 @@ func matching(r *lenient.Reader, n *document.Node) *Rule {
 		r.Fail(n, "weight, max and normalizationMax must not be negative")
 	}
 	if b := o.Get("isForBalancing"); b != nil {
-		balancing := r.Bool(b)
-		rule.Balancing = &balancing
+		rule.Balancing = new(r.Bool(b))
 	}
 	o.Done("useLatestTicketData")
 	return rule

@@ -122,10 +122,7 @@ func (x *translator) distance(rule *Rule, m *Expr) (rules.Condition, error) {
 		least := &rules.Literal{Bound: x.bound(rule.MinDistance)}
 		needs = append(needs, &rules.Compare{Left: apart, Op: rules.GreaterEqual, Right: least})
 	}
-	if len(needs) == 1 {
-		return needs[0], nil
-	}
-	return &rules.All{Of: needs}, nil
+	return t.All(needs...), nil
 }
 
 // span recognizes the distance between the greatest and the least of the same numbers, of players or of teams: that is

@@ -1,6 +1,8 @@
 package flexmatch
 
 import (
+	"slices"
+
 	"matchmaker.dev/pkg/matchfn/dialects/lenient"
 	"matchmaker.dev/pkg/matchfn/rules"
 	"matchmaker.dev/pkg/matchfn/rules/document"
@@ -97,12 +99,7 @@ func (r *reader) reference(o *lenient.Object, numbers bool) *Reference {
 func (r *reader) elem(rule *Rule, allowed ...Elem) Elem {
 	var first Elem
 	for _, m := range rule.Measurements {
-		good := first == "" || first == m.Elem
-		found := false
-		for _, e := range allowed {
-			found = found || e == m.Elem
-		}
-		if !good || !found {
+		if first != "" && first != m.Elem || !slices.Contains(allowed, m.Elem) {
 			r.Fail(rule.At, "the measurement %q is of %s, which a %s rule cannot measure here", m, m.Elem, rule.Type)
 		}
 		first = m.Elem

@@ -226,8 +226,7 @@ func (o *Object) Number(names ...string) *float64 {
 	if n == nil {
 		return nil
 	}
-	v := o.reader.Number(n)
-	return &v
+	return new(o.reader.Number(n))
 }
 
 // NumberOr takes a number. It is the fallback if there is none.
@@ -238,19 +237,14 @@ func (o *Object) NumberOr(fallback float64, names ...string) float64 {
 	return fallback
 }
 
-var errNumber = errors.New("no number")
-
 // ParseNumber reads a number in a string.
-func ParseNumber(text string) (float64, error) {
+func ParseNumber(text string) (v float64, ok bool) {
 	text = strings.TrimSpace(text)
 	if text == "" || strings.Trim(text, "0123456789.eE+-") != "" {
-		return 0, errNumber
+		return 0, false
 	}
 	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.IsInf(v, 0) {
-		return 0, errNumber
-	}
-	return v, nil
+	return v, err == nil && !math.IsInf(v, 0)
 }
 
 // Number reads a number, which may be in a string. It is 0 for nil.
@@ -262,7 +256,7 @@ func (r *Reader) Number(n *document.Node) float64 {
 		return n.Number
 	}
 	if n.Kind == document.String {
-		if v, err := ParseNumber(n.Text); err == nil {
+		if v, ok := ParseNumber(n.Text); ok {
 			return v
 		}
 		r.Fail(n, "a number is expected, not %q", n.Text)

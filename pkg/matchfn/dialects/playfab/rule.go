@@ -52,8 +52,7 @@ func (x *translator) rule(rule *Rule, name string) (t.Verdict, string, error) {
 // regions is left out, as a match must have a region where one is preferred.
 func (x *translator) sorts(rule *Rule, name string) (t.Verdict, string, error) {
 	later, before, mark := *rule, len(x.Rules.Rules), x.Mark()
-	later.Optional, later.Expansion = new(float64), nil
-	*later.Optional = lenient.MaxSeconds
+	later.Optional, later.Expansion = new(float64(lenient.MaxSeconds)), nil
 	if rule.Type != "RegionSelectionRule" && rule.Weight > 0 {
 		if _, _, err := x.rule(&later, name); err == nil {
 			x.Rules.Rules = x.Rules.Rules[:before]

@@ -1,7 +1,6 @@
 package translation
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -34,15 +33,6 @@ func (p *places) said(r *rules.Rules, l Line) {
 			p.of["values."+v.Name] = l
 		}
 	}
-}
-
-// explain says what is wrong with our rules: of which part of the file, if that is known, and where in our part.
-func (p *places) explain(problem rules.Problem) error {
-	l, why := p.find(problem)
-	if l.Place == "" {
-		return errors.New(why)
-	}
-	return fmt.Errorf("%s: %s", l.where(), why)
 }
 
 // find returns the part of the file that a problem is of, without a place if it is not known, and what the problem is.

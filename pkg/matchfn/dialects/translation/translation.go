@@ -164,7 +164,11 @@ func (b *Builder) Rule(name string, active *rules.Bound, need rules.Condition) {
 // from some time on is said.
 func (b *Builder) Done() (*Translation, error) {
 	if problems := rules.Check(b.Rules); len(problems) > 0 {
-		return nil, b.places.explain(problems[0])
+		l, why := b.places.find(problems[0])
+		if l.Place == "" {
+			return nil, errors.New(why)
+		}
+		return nil, fmt.Errorf("%s: %s", l.where(), why)
 	}
 	if n := max(len(b.Rules.Rules), len(b.Rules.Prefer), len(b.Rules.Order)); n > rules.MaxRules {
 		return nil, fmt.Errorf("the file becomes %d rules or preferences, and at most %d are allowed", n, rules.MaxRules)

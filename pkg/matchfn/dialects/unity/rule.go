@@ -133,7 +133,7 @@ func (x *translator) need(rule *Rule, scope rules.Scope) (rules.Condition, strin
 	if rule.Type == "DoubleDifference" {
 		return nil, "", errors.New("nobody has said what DoubleDifference means")
 	}
-	if isLatency(rule.Source) {
+	if strings.EqualFold(rule.Source, "Players.QosResults.Latency") {
 		return x.latency(rule, scope)
 	}
 	value, why, err := x.value(rule)

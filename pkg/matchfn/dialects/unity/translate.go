@@ -107,9 +107,6 @@ var sources = []struct{ prefix, from string }{
 	{"players.customdata.externaldata.leaderboard.", "a leaderboard"}, {"players.customdata.", ""},
 }
 
-// isLatency reports whether a source is the latencies.
-func isLatency(source string) bool { return strings.EqualFold(source, "Players.QosResults.Latency") }
-
 // value returns the value of a source, and what to say about it.
 func (x *translator) value(rule *Rule) (name, why string, err error) {
 	v := rules.Value{Party: rules.Each, Missing: rules.Reject, Kind: x.kinds[rule.Source]}
@@ -140,8 +137,7 @@ func number(n *document.Node) (float64, bool) {
 	case n.Kind == document.Number:
 		return n.Number, true
 	case n.Kind == document.String:
-		v, err := lenient.ParseNumber(n.Text)
-		return v, err == nil
+		return lenient.ParseNumber(n.Text)
 	}
 	return 0, false
 }

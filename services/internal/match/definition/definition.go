@@ -6,6 +6,7 @@
 package definition
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -114,28 +115,13 @@ func (r *Reader) checkDepth(at Path, deep int) {
 	}
 }
 
-// longestFunction is the most characters of a function's name.
-const longestFunction = 64
+var functionName = regexp.MustCompile(`^[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?$`)
 
 // FunctionName is a function's name as it is stored and compared, in lower case, and whether it is one: 1 to 64
 // letters, digits, '.', '_' and '-', of which the first and the last are letters or digits.
 func FunctionName(raw string) (name string, ok bool) {
 	name = LowerASCII(raw)
-	if name == "" || len(name) > longestFunction {
-		return name, false
-	}
-	for i := range len(name) {
-		switch c := name[i]; {
-		case 'a' <= c && c <= 'z' || '0' <= c && c <= '9':
-		case c == '.' || c == '_' || c == '-':
-			if i == 0 || i == len(name)-1 {
-				return name, false
-			}
-		default:
-			return name, false
-		}
-	}
-	return name, true
+	return name, functionName.MatchString(name)
 }
 
 // LowerASCII is strings.ToLower for ASCII alone, which makes no ASCII letter out of another: the Kelvin sign is no k.

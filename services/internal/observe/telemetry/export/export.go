@@ -88,13 +88,3 @@ func (t *Telemetry) Close(ctx context.Context) {
 	}
 	all.Wait()
 }
-
-// firstEnv is the first of some variables that is set.
-func firstEnv(names ...string) string {
-	for _, name := range names {
-		if value := os.Getenv(name); value != "" {
-			return value
-		}
-	}
-	return ""
-}

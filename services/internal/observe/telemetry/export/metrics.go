@@ -68,7 +68,8 @@ func (t *Telemetry) openMetrics(o Options, who *resource.Resource) error {
 func exporters() (otlp, prom bool, err error) {
 	given := os.Getenv("OTEL_METRICS_EXPORTER")
 	if given == "" {
-		return firstEnv("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT") != "", false, nil
+		endpoint := cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"), os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT"))
+		return endpoint != "", false, nil
 	}
 	for name := range strings.SplitSeq(given, ",") {
 		switch strings.TrimSpace(name) {

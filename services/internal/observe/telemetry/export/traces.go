@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -16,7 +17,7 @@ import (
 )
 
 func (t *Telemetry) openTraces(o Options, who *resource.Resource) error {
-	endpoint := firstEnv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+	endpoint := cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT"))
 	switch exporter := os.Getenv("OTEL_TRACES_EXPORTER"); {
 	case exporter == "none", exporter == "" && endpoint == "":
 		return nil
@@ -40,7 +41,7 @@ func (t *Telemetry) openTraces(o Options, who *resource.Resource) error {
 
 // protocol refuses protocols that are not supported.
 func protocol(own string) error {
-	given := firstEnv(own, "OTEL_EXPORTER_OTLP_PROTOCOL")
+	given := cmp.Or(os.Getenv(own), os.Getenv("OTEL_EXPORTER_OTLP_PROTOCOL"))
 	if given != "" && given != "http/protobuf" {
 		return fmt.Errorf("telemetry: the OTLP protocol %q is not supported: http/protobuf is", given)
 	}
