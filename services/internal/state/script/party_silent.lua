@@ -16,7 +16,7 @@ if #names == 0 then
   return silent
 end
 for i, heard in ipairs(redis.call('HMGET', party, unpack(names))) do
-  local ends = math.min(tonumber(heard), now) + silence
+  local ends = math.min(tonumber(heard) or 0, now) + silence
   if ends <= now then
     silent[#silent + 1] = string.sub(names[i], #HEARD + 1)
     ends = now + again
