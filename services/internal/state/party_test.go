@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/state"
@@ -102,6 +104,24 @@ func TestPartiesHaveLimits(t *testing.T) {
 		})
 		if kindOf(t, err, problem.Invalid); !strings.Contains(err.Error(), "49152") {
 			t.Errorf("a party that is too large: %v", err)
+		}
+	})
+}
+
+// The leader of a party of the largest size leaves, and the next one has a longer name.
+func TestLeaderLeavesALargeParty(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		p := partyOf("1", "a", strings.Repeat("b", 128))
+		p.Members[1].Properties = map[string][]byte{"save": make([]byte, state.MaxPartySize-512)}
+		p.Members[1].Properties["more"] = make([]byte, state.MaxPartySize-proto.Size(p)-32)
+		must(t, s.CreateParty(t.Context(), project, p, fewParties))
+		must(t, change(t, s, "1", fewParties, func(p *pb.Party) (*pb.Party, error) {
+			p.Members, p.Leader = p.Members[1:], p.Members[1].Player
+			return p, nil
+		}))
+		if p, err := s.Party(t.Context(), project, "1"); err != nil || proto.Size(p) <= state.MaxPartySize {
+			t.Errorf("it has %d bytes, %v", proto.Size(p), err)
 		}
 	})
 }
