@@ -173,6 +173,21 @@ func TestRacesInPartiesLoseNobody(t *testing.T) {
 	})
 }
 
+// A member was heard of by a Redis whose clock was a day ahead. From the first sweep after a minute on, which follows no
+// other one, it has a whole minute.
+func TestMembersHeardOfByAnotherClockLeave(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		must(t, s.At(epoch0.Add(day)).CreateParty(t.Context(), project, partyOf("1", "ada"), fewParties))
+		for seconds := 0; seconds <= 120; seconds += 10 {
+			_, silent, err := s.At(at(seconds)).SweepParties(t.Context(), project, time.Minute, 15*time.Second)
+			if must(t, err); len(silent) > 0 != (seconds == 120) {
+				t.Errorf("silent after %d s: %v", seconds, silent)
+			}
+		}
+	})
+}
+
 // Promise 11.
 func TestSilentMembersAreFound(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {

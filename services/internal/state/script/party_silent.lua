@@ -17,6 +17,9 @@ if #names == 0 then
 end
 for i, heard in ipairs(redis.call('HMGET', party, unpack(names))) do
   local ends = math.min(tonumber(heard) or 0, now) + silence
+  if ends == now + silence then
+    redis.call('HSET', party, names[i], now) -- another clock may have said when, before a failover
+  end
   if ends <= now then
     silent[#silent + 1] = string.sub(names[i], #HEARD + 1)
     ends = now + again
