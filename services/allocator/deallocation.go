@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"time"
 
 	"go.opentelemetry.io/otel/metric"
 
@@ -13,12 +12,9 @@ import (
 
 // A server that no ticket uses is noted in the state store, in the same step that ends its match. This loop of every
 // allocator deallocates what is noted, so it does not matter which process dies when.
-const (
-	// deallocationBatch is how many servers of a project an allocator deallocates at once.
-	deallocationBatch = 16
-	// maxRetry is the longest pause between two tries to deallocate a server.
-	maxRetry = 10 * time.Minute
-)
+
+// deallocationBatch is how many servers of a project an allocator deallocates at once.
+const deallocationBatch = 16
 
 // deallocate deallocates servers until ctx ends.
 func (s *service) deallocate(ctx context.Context) {
@@ -43,7 +39,7 @@ func (s *service) deallocateDue(ctx context.Context, busy *sync.Map, running *sy
 		_, runs := busy.Load(project)
 		return runs
 	})
-	backoff := state.Backoff{First: s.Settings.Retry, Max: maxRetry, Patience: s.Settings.Return}
+	backoff := state.Backoff{First: s.Settings.Retry, Max: state.LongestBackoff, Patience: s.Settings.Return}
 	due, err := s.Store.ClaimDeallocations(ctx, idle, deallocationBatch, backoff)
 	for project, servers := range due {
 		busy.Store(project, true)

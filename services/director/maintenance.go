@@ -99,7 +99,7 @@ func (m *maintenance) look(ctx context.Context, now time.Time) (found findings, 
 	found.full = !now.Before(m.full)
 	found.DueWork, err = m.Store.DueWork(ctx, m.project, state.Ages{
 		Outbox: outboxAge, Waiting: m.Settings.Waiting, Silence: m.Settings.Silence, Unserved: m.Settings.Unserved,
-		Urgent: !found.full, Idle: m.idle && !found.full,
+		Claim: m.Settings.Claim, Approval: m.Settings.Approval, Urgent: !found.full, Idle: m.idle && !found.full,
 	})
 	if m.unreachable = !m.observed.Check(ctx, "reading the state", err); m.unreachable {
 		m.watching = time.Time{}
@@ -120,6 +120,8 @@ func (m *maintenance) look(ctx context.Context, now time.Time) (found findings, 
 		m.quiet.Store(found.Position + 1)
 		m.next = now.Add(quietLook)
 	}
+	_, err = m.Store.CapDue(ctx, m.project, found.DueWork)
+	m.observed.Check(ctx, "capping what is due too late", err)
 	if found.Outbox {
 		m.outbox.resend(ctx)
 	}

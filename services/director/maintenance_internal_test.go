@@ -86,6 +86,43 @@ func TestFeedIsTrimmedWithoutAPause(t *testing.T) {
 	}
 }
 
+// A match was claimed by a Redis whose clock was a day ahead. After a full look its tickets wait again in time.
+func TestFullLookCapsTimesOfAnotherClock(t *testing.T) {
+	ctx, now := t.Context(), time.Unix(1_700_000_000, 0)
+	m := maintained(t, &now)
+	must(t, m.Store.Creator(nil).Create(ctx, "demo", &pb.Ticket{Id: "a", Owner: "a"}))
+	now = now.Add(24 * time.Hour)
+	claimOne(t, m.Store, "a", time.Minute)
+	must(t, m.Store.RemoveFromOutbox(ctx, "demo", []string{"m"}))
+	now = now.Add(-24 * time.Hour)
+	for _, want := range []int64{0, 1} {
+		if found, looked := m.look(ctx, now); !looked || !found.full {
+			t.Fatalf("it looked: %v, %+v", looked, found)
+		}
+		if n, err := m.Store.Waiting(ctx, "demo"); err != nil || n != want {
+			t.Errorf("%d tickets wait, %v, want %d", n, err, want)
+		}
+		now = now.Add(2 * time.Minute)
+	}
+}
+
+// claimOne claims the match "m" of a ticket.
+func claimOne(t *testing.T, store *state.Store, ticket string, wait time.Duration) {
+	t.Helper()
+	ctx := t.Context()
+	revision, _, err := store.PutConfig(ctx, "demo", &pb.Config{Id: "c", Function: "f"}, state.AnyRevision)
+	must(t, err)
+	epoch, err := store.AcquireLease(ctx, "demo", "d", time.Hour)
+	must(t, err)
+	claim := &state.Claim{Tickets: []string{ticket}, Match: &pb.Match{Id: "m", Config: "c", Revision: revision,
+		Place: state.PlaceHosting, Hosting: &pb.Hosting{Fleet: "f"},
+		Proposal: &pb.Proposal{Teams: []*pb.Team{{Tickets: []string{ticket}}}}}}
+	_, err = store.Claim(ctx, "demo", state.ClaimOptions{Epoch: epoch, Claim: wait}, []*state.Claim{claim})
+	if must(t, err); claim.Refusal != "" {
+		t.Fatal(claim.Refusal)
+	}
+}
+
 // Of the leader's looks every fourth is full. The others leave matches out as long as there were none, and find an
 // overdue one at the second look after it was claimed.
 func TestEveryFourthLookIsFull(t *testing.T) {
@@ -117,17 +154,7 @@ func TestEveryFourthLookIsFull(t *testing.T) {
 	if !slices.Equal(full, []int{0, 4, 8}) {
 		t.Errorf("the looks %v were full", full)
 	}
-	revision, _, err := store.PutConfig(ctx, "demo", &pb.Config{Id: "c", Function: "f"}, state.AnyRevision)
-	must(t, err)
-	epoch, err := store.AcquireLease(ctx, "demo", "d", time.Hour)
-	must(t, err)
-	claim := &state.Claim{Tickets: []string{"matched"}, Match: &pb.Match{Id: "m", Config: "c", Revision: revision,
-		Place: state.PlaceHosting, Hosting: &pb.Hosting{Fleet: "f"},
-		Proposal: &pb.Proposal{Teams: []*pb.Team{{Tickets: []string{"matched"}}}}}}
-	_, err = store.Claim(ctx, "demo", state.ClaimOptions{Epoch: epoch, Claim: -time.Second}, []*state.Claim{claim})
-	if must(t, err); claim.Refusal != "" {
-		t.Fatal(claim.Refusal)
-	}
+	claimOne(t, store, "matched", -time.Second)
 	for n, want := range []bool{false, true, false} {
 		if found := look(); found.full || found.Claims != want {
 			t.Errorf("look %d after the claim: full: %v, overdue: %v", n+1, found.full, found.Claims)

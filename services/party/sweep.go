@@ -28,14 +28,28 @@ type sweeper struct {
 	mu sync.Mutex
 	// parties is how many there are in each project that has any.
 	parties map[string]int64
+
+	// failing has the parties whose change failed, and when each is tried again. One goroutine uses it.
+	failing map[partyKey]time.Time
 }
+
+// partyKey names a party of a project.
+type partyKey struct{ project, party string }
 
 // findEvery is how often a process looks for projects with parties of which it has not heard.
 const findEvery = time.Minute
 
+// A party whose change failed is tried again after retryAfter. A sweep ends when mostFailures more parties fail: the
+// state store may not answer.
+const (
+	retryAfter   = 10 * time.Second
+	mostFailures = 8
+)
+
 func newSweeper(s *service) *sweeper {
 	every := min(s.Settings.Silence/10, 5*time.Second)
-	w := &sweeper{service: s, every: every, gap: 3 * every, parties: map[string]int64{}}
+	w := &sweeper{service: s, every: every, gap: 3 * every, parties: map[string]int64{},
+		failing: map[partyKey]time.Time{}}
 	s.Meter.ObservableGauge("matchmaker.parties", "{party}", "Parties that there are.",
 		func(_ context.Context, observe telemetry.Observe) {
 			w.mu.Lock()
@@ -88,7 +102,7 @@ func (w *sweeper) find(ctx context.Context) bool {
 	return true
 }
 
-// sweep removes the silent members of a project's parties.
+// sweep removes the silent members of a project's parties. A party whose change fails does not hold up the others.
 func (w *sweeper) sweep(ctx context.Context, project string) error {
 	number, silent, err := w.Store.SweepParties(ctx, project, w.Settings.Silence, w.gap)
 	w.mu.Lock()
@@ -96,13 +110,29 @@ func (w *sweeper) sweep(ctx context.Context, project string) error {
 		delete(w.parties, project)
 	}
 	w.mu.Unlock()
+	now, failures := w.Now(), 0
+	maps.DeleteFunc(w.failing, func(_ partyKey, again time.Time) bool { return now.Sub(again) > findEvery })
 	for _, one := range silent {
+		this := partyKey{project, one.Party}
+		again, known := w.failing[this]
+		if now.Before(again) {
+			continue
+		}
 		nobody := author{decline: one.Players, reason: reasonSilent}
-		_, err := w.change(ctx, project, one.Party, nobody, func(p *pb.Party) (*pb.Party, error) {
+		_, failure := w.change(ctx, project, one.Party, nobody, func(p *pb.Party) (*pb.Party, error) {
 			return without(p, one.Players...), nil
 		})
-		if err != nil && !errors.Is(err, state.ErrHeard) && problem.KindOf(err) != problem.NotFound {
+		if failure == nil || errors.Is(failure, state.ErrHeard) || problem.KindOf(failure) == problem.NotFound {
+			delete(w.failing, this)
+			continue
+		}
+		if ctx.Err() != nil || failures == mostFailures {
 			return err
+		}
+		if w.failing[this] = now.Add(retryAfter); !known {
+			failures++
+			w.Log.WarnContext(ctx, "silent members of a party could not be removed, which is tried again",
+				"project", project, "party", one.Party, "error", failure)
 		}
 	}
 	return err

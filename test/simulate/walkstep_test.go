@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -72,6 +74,7 @@ var walkSteps = []walkStep{
 	{"deallocate", 4, true, always((*walk).deallocate)},
 	{"expire", 3, true, always((*walk).expire)},
 	{"joins", 2, true, always((*walk).joins)},
+	{"due too late", 1, true, (*walk).capDue},
 }
 
 // always is the choice of a call without anything to choose.
@@ -538,6 +541,26 @@ func (w *walk) joins() error {
 	_, err := w.store.EndOverdueJoins(w.ctx, walkProject, walkReadable, 4)
 	_, _, failure := w.store.DeleteSilentBackfills(w.ctx, walkProject, time.Minute, 4)
 	return cmp.Or(err, failure)
+}
+
+// capDue is a director's look at what is due too late: another Redis may have written it, whose clock was ahead.
+func (w *walk) capDue() func() error {
+	list := w.one([]string{"claims", "joins", "outbox", "deallocations", "backfills"})
+	id := w.one(slices.Sorted(maps.Keys(w.now.hash(list))))
+	key := w.now.prefix + list
+	return func() error {
+		w.mu.Lock()
+		due, _ := strconv.ParseFloat(w.memory.ask("ZSCORE", key, id)[0], 64)
+		if due > 1 && !math.IsInf(due, 1) && !w.resting { // it is a time
+			w.memory.ask("ZADD", key, fmt.Sprint(int64(due)+time.Hour.Milliseconds()), id)
+		}
+		w.mu.Unlock()
+		found, err := w.store.DueWork(w.ctx, walkProject, state.Ages{Claim: walkClaim, Approval: walkApproval})
+		if err == nil {
+			_, err = w.store.CapDue(w.ctx, walkProject, found)
+		}
+		return err
+	}
 }
 
 func (w *walk) partyLimits() state.PartyLimits {

@@ -121,9 +121,12 @@ func (s *Store) SetMatchLease(
 	return has, err
 }
 
+// LongestBackoff is the longest pause between two tries to deallocate a server.
+const LongestBackoff = 10 * time.Minute
+
 // Backoff says when a failed deallocation is tried again.
 type Backoff struct {
-	// First is the time between the first two tries. After that the time doubles, up to Max.
+	// First is the time between the first two tries. After that the time doubles, up to Max, LongestBackoff at most.
 	First, Max time.Duration
 	// Patience is the time after which it is not tried again.
 	Patience time.Duration

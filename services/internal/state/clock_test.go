@@ -322,6 +322,76 @@ func TestRedisClockJumps(t *testing.T) {
 	}
 }
 
+// What is due was written by a Redis whose clock was three days ahead. After a look it is due after its longest time.
+// What the right clock wrote keeps its time, and so do a match in the hands of an allocator and one that waits for its
+// game's server.
+func TestWhatIsDueTooLateIsDueSooner(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		then := epoch0.Add(3 * day)
+		ahead := s.At(then)
+		revision, terms := setUp(t, ahead)
+		terms.Approval = 20 * time.Second
+		must(t, second(ahead.CreateBackfill(t.Context(), project, game("g", 1))))
+		generation, err := ahead.Generation(t.Context(), project, "g")
+		must(t, err)
+		create(t, s, "a", "b", "c", "d", "e", "f", "x")
+		begun, gone := claim(revision, "begun", "b"), claim(revision, "gone", "c")
+		joins := fill(revision, &pb.Backfill{Id: "g", Generation: generation}, game("g", 1), "e")
+		claims := []*state.Claim{claim(revision, "claimed", "a"), begun, gone, offer(revision, "m", "d"), joins,
+			awaiting(revision, "played", "f")}
+		mustClaim(t, ahead, terms, claims...)
+		right := claim(revision, "right", "x")
+		mustClaim(t, s, terms, right)
+		for _, c := range append(claims, right) {
+			if c.Refusal != "" {
+				t.Fatalf("%s is refused: %s", c.Match.GetId(), c.Refusal)
+			}
+		}
+		for _, c := range []*state.Claim{begun, gone} {
+			must(t, third(take(t.Context(), s, c.Match, then, then.Add(20*time.Second))))
+		}
+		must(t, second(ahead.ReleaseMatch(t.Context(), project, gone.Match, "one", true, "allocation")))
+		must(t, s.Do(t.Context(), "ZADD", "mm:{"+project+"}:joins", "+inf", "waits"))
+		for _, want := range []int{7, 0} {
+			due, err := s.DueWork(t.Context(), project, state.Ages{Claim: terms.Claim, Approval: terms.Approval})
+			must(t, err)
+			if n, err := s.CapDue(t.Context(), project, due); err != nil || n != want {
+				t.Errorf("%d were due too late, %v, want %d", n, err, want)
+			}
+		}
+		outbox, err := s.At(at(1)).Outbox(t.Context(), project, time.Second, 10)
+		if slices.Sort(outbox); err != nil || !slices.Equal(outbox, []string{"claimed", "right"}) {
+			t.Errorf("in the outbox: %v, %v", outbox, err)
+		}
+		releases := func(seconds int, want string) {
+			t.Helper()
+			released, _, err := s.At(at(seconds)).ReleaseOverdueMatches(t.Context(), project, 10)
+			if err != nil || fmt.Sprint(released) != want {
+				t.Errorf("after %d s %v were released, %v, want %s", seconds, released, err, want)
+			}
+		}
+		releases(10, "[right]")
+		releases(119, "[]")
+		if o, err := s.At(at(21)).EndOverdueJoins(t.Context(), project, time.Minute, 10); err != nil || o.Games != 1 {
+			t.Errorf("overdue: %+v, %v", o, err)
+		}
+		if ended := endAcceptances(t, s.At(at(120))); len(ended.Failed) != 1 {
+			t.Errorf("ended: %+v", ended)
+		}
+		releases(120, "[claimed]")
+		silent, _, err := s.At(at(120)).DeleteSilentBackfills(t.Context(), project, time.Minute, 10)
+		if err != nil || !slices.Equal(silent, []string{"g"}) {
+			t.Errorf("silent: %v, %v", silent, err)
+		}
+		wantDeallocations(t, s, at(599))
+		wantDeallocations(t, s, at(600), "gone")
+		if missing, _, err := s.At(epoch0.Add(day)).SweepResults(t.Context(), project, 10); err != nil || missing != 1 {
+			t.Errorf("%d results are missing, %v", missing, err)
+		}
+	})
+}
+
 // A lease that was taken before Redis's clock jumped back ends no later than a minute after it would have ended.
 func TestLeaseEndsAMinuteLateAtMost(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {

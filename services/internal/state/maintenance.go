@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
+	"matchmaker.dev/services/internal/match/definition"
 )
 
 // Ages are the times after which work is due.
@@ -17,6 +18,8 @@ type Ages struct {
 	// A match is overdue when it may not be in the work queue for longer than Outbox. A ticket is abandoned when it waits
 	// for longer than Waiting, a backfill ticket when its server has not called for longer than Silence.
 	Outbox, Waiting, Silence time.Duration
+	// A match waits for the begin of its allocation for as long as Claim, and for its running game for as long as Approval.
+	Claim, Approval time.Duration
 	// The tickets of a queue that no config has served for longer than Unserved may wait in vain.
 	Unserved time.Duration
 	// Urgent leaves out what may be found some seconds later: what is only deleted then, or has waited for long. Idle
@@ -42,6 +45,8 @@ type DueWork struct {
 	// Feed is true when the feed may have entries that can be trimmed, and Quiet when nothing is stored that becomes due.
 	// An urgent look leaves both out.
 	Feed, Quiet bool
+
+	caps []call
 }
 
 // DueWork reads what is due, in one round trip. It decides nothing: the scripts look at Redis's clock.
@@ -50,13 +55,18 @@ func (s *Store) DueWork(ctx context.Context, project string, after Ages) (DueWor
 	var revisions *redis.MapStringStringCmd
 	var waiting, matches, stored *redis.IntCmd
 	var position, trimmed *redis.SliceCmd
-	counts := map[string]*redis.IntCmd{}
+	counts, ahead := map[string]*redis.IntCmd{}, map[string]*redis.StringSliceCmd{}
+	longest := longestTimes(k, after)
 	_, err := s.redis.Pipelined(ctx, func(p redis.Pipeliner) error {
 		position, revisions, waiting = p.MGet(ctx, k.feedSeq()), p.HGetAll(ctx, k.revisions()), p.ZCard(ctx, k.waiting())
 		matches = p.Exists(ctx, k.outbox(), k.claims(), k.joins())
 		if !after.Urgent {
 			stored = p.Exists(ctx, k.backfills(), k.backfillSizes(), k.resolved(), k.ended(), k.awaited())
 			trimmed = p.HMGet(ctx, k.streamBytes(), "t", "d")
+		}
+		for list, span := range longest {
+			ahead[list] = p.ZRangeArgs(ctx, redis.ZRangeArgs{Key: list, ByScore: true, Count: capBatch,
+				Start: strconv.FormatInt(millis(now.Add(span+clockSlack)), 10), Stop: "(inf"})
 		}
 		for set, latest := range map[string]time.Time{
 			k.outbox(): now.Add(-after.Outbox), k.claims(): now, k.joins(): now,
@@ -93,7 +103,54 @@ func (s *Store) DueWork(ctx context.Context, project string, after Ages) (DueWor
 	for id, text := range revisions.Val() {
 		d.Revisions[id] = in.digits(text)
 	}
+	for list, found := range ahead {
+		if members := found.Val(); len(members) > 0 {
+			c := s.call("due_cap", k, ids{}, "longest", longest[list].Milliseconds())
+			c.keys = append(c.keys, list)
+			if list == k.claims() {
+				c.addKeys(k.match, members)
+			}
+			c.addArgs(members)
+			d.caps = append(d.caps, c)
+		}
+	}
 	return d, in.err
+}
+
+// clockSlack is how much later than after its longest time a member of a list may be due: the clocks of a Redis and of
+// the one that takes over differ a little. Up to capBatch members of a list are capped at a time.
+const (
+	clockSlack = time.Minute
+	capBatch   = 1000
+)
+
+// longestTimes are the longest times after which scripts let members of lists be due, for a full look. A list that is
+// not among them has the times of tickets, or what is only deleted when it is due.
+func longestTimes(k keys, after Ages) map[string]time.Duration {
+	if after.Urgent {
+		return nil
+	}
+	return map[string]time.Duration{
+		k.outbox(): 0, k.claims(): max(after.Claim, definition.LongestAcceptance*time.Second), k.joins(): after.Approval,
+		k.deallocations(): LongestBackoff, k.awaited(): ResultMemory, k.backfills(): 0, k.unserved(): 0,
+	}
+}
+
+// CapDue lets what a full look found to be due too late be due after its longest time: a Redis whose clock was ahead,
+// before a failover, said when. It returns how many there were.
+func (s *Store) CapDue(ctx context.Context, project string, found DueWork) (capped int, err error) {
+	for _, c := range found.caps {
+		var n int
+		if err = s.eval(ctx, c, &n); err != nil {
+			break
+		}
+		capped += n
+	}
+	if capped > 0 {
+		s.log.WarnContext(ctx, "Redis's clock was ahead before: what was due too late is due sooner", "project", project,
+			"entries", capped)
+	}
+	return capped, err
 }
 
 // positionBatch is the number of projects whose positions are read in one round trip.

@@ -94,9 +94,10 @@ func (s *Store) ChangeParty(
 func (s *Store) putParty(
 	ctx context.Context, project string, before, after *pb.Party, l PartyLimits, by Leaving,
 ) (ended EndedSearch, err error) {
+	joined, left := partyDifference(before, after), partyDifference(after, before)
 	var body []byte
 	if after != nil {
-		if body, err = partyBody(after); err != nil {
+		if body, err = partyBody(after, len(left) > 0); err != nil {
 			return ended, err
 		}
 	}
@@ -104,7 +105,6 @@ func (s *Store) putParty(
 	if before != nil {
 		read = strconv.FormatInt(before.GetRevision(), 10)
 	}
-	joined, left := partyDifference(before, after), partyDifference(after, before)
 	search := before.GetSearch().GetTicket()
 	if after.GetSearch().GetTicket() == search {
 		search = ""
@@ -182,13 +182,14 @@ func partyRefusal(verdict string, l PartyLimits) error {
 	}
 }
 
-// partyBody returns the stored form of a party. Errors: Invalid when it is too large.
-func partyBody(p *pb.Party) ([]byte, error) {
+// partyBody returns the stored form of a party. Errors: Invalid when it is too large, unless members leave it: the next
+// leader may have a longer name.
+func partyBody(p *pb.Party, leave bool) ([]byte, error) {
 	body, err := proto.Marshal(p)
 	if err != nil {
 		return nil, problem.Wrap(problem.Invalid, err, "the party holds text that is not UTF-8")
 	}
-	if len(body) > MaxPartySize {
+	if len(body) > MaxPartySize && !leave {
 		return nil, problem.New(problem.Invalid,
 			"the party would have %d bytes with the attributes and properties of all members, at most %d are allowed",
 			len(body), MaxPartySize).Exceeds("party-size")

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/edge/problem"
 	"matchmaker.dev/services/internal/state"
@@ -106,6 +108,24 @@ func TestPartiesHaveLimits(t *testing.T) {
 	})
 }
 
+// The leader of a party of the largest size leaves, and the next one has a longer name.
+func TestLeaderLeavesALargeParty(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		p := partyOf("1", "a", strings.Repeat("b", 128))
+		p.Members[1].Properties = map[string][]byte{"save": make([]byte, state.MaxPartySize-512)}
+		p.Members[1].Properties["more"] = make([]byte, state.MaxPartySize-proto.Size(p)-32)
+		must(t, s.CreateParty(t.Context(), project, p, fewParties))
+		must(t, change(t, s, "1", fewParties, func(p *pb.Party) (*pb.Party, error) {
+			p.Members, p.Leader = p.Members[1:], p.Members[1].Player
+			return p, nil
+		}))
+		if p, err := s.Party(t.Context(), project, "1"); err != nil || proto.Size(p) <= state.MaxPartySize {
+			t.Errorf("it has %d bytes, %v", proto.Size(p), err)
+		}
+	})
+}
+
 // TestRacesInPartiesLoseNobody lets players join and leave at the same time.
 // Promise 11.
 func TestRacesInPartiesLoseNobody(t *testing.T) {
@@ -148,6 +168,21 @@ func TestRacesInPartiesLoseNobody(t *testing.T) {
 		for player, id := range members {
 			if is, err := s.PartyOf(t.Context(), project, player); err != nil || is != id {
 				t.Errorf("%s is in %q, %v, want %q", player, is, err, id)
+			}
+		}
+	})
+}
+
+// A member was heard of by a Redis whose clock was a day ahead. From the first sweep after a minute on, which follows no
+// other one, it has a whole minute.
+func TestMembersHeardOfByAnotherClockLeave(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		s := open(state.Options{})
+		must(t, s.At(epoch0.Add(day)).CreateParty(t.Context(), project, partyOf("1", "ada"), fewParties))
+		for seconds := 0; seconds <= 120; seconds += 10 {
+			_, silent, err := s.At(at(seconds)).SweepParties(t.Context(), project, time.Minute, 15*time.Second)
+			if must(t, err); len(silent) > 0 != (seconds == 120) {
+				t.Errorf("silent after %d s: %v", seconds, silent)
 			}
 		}
 	})

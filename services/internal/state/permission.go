@@ -92,7 +92,7 @@ func permissions() map[string]rights {
 			raises: true,
 			scripts: "director_heartbeat director_lease match_claim match_release acceptance_end match_assign backfill_delete " +
 				"expire_waiting expire_unserved expire_results expire_matches history_published expire_outcomes feed_trim " +
-				"project_list report_put config_forget result_sweep ratings_expire",
+				"project_list report_put config_forget result_sweep ratings_expire due_cap",
 			calls: "smembers scan zscan zremrangebyscore get mget hget hgetall hmget hstrlen zadd zcard zcount zrange zrem " +
 				"zrandmember xrange hrandfield exists",
 			// It looks for projects by the keys that exist.

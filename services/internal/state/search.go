@@ -44,7 +44,7 @@ func (s *Store) StartSearch(
 	}
 	one.party = partyWrite{id: p.GetId(), read: strconv.FormatInt(read, 10), revision: p.GetRevision(),
 		noted: noted}
-	if one.party.body, err = partyBody(p); err != nil {
+	if one.party.body, err = partyBody(p, false); err != nil {
 		return false, 0, nil, err
 	}
 	for batch := []*creation{one}; ; {

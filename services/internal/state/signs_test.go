@@ -67,6 +67,18 @@ func (c *hall) waits(until int, heard, want []string) {
 	isWaiting(c.T, c.now, want...)
 }
 
+// A ticket was asked for by the clock of a Redis that was a day ahead.
+func TestTicketsAskedForByAnotherClockEnd(t *testing.T) {
+	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
+		c, all := newHall(t, open, 1)
+		c.at(24 * 60 * 60)
+		c.hear(all...)
+		c.at(0)
+		c.waits(25, nil, all)
+		c.waits(40, nil, nil)
+	})
+}
+
 // Promise 1.
 func TestTicketsThatNobodyAsksForEnd(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {

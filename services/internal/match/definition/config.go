@@ -37,7 +37,7 @@ func (r *Reader) Config() (*pb.Config, *HostingKeys) {
 		Member{"pools", func(at Path) { c.Pools, c.PoolsSet = r.Pools(at), true }},
 		Member{"queue", func(at Path) { c.Queue = r.Queue(at) }},
 		Member{"acceptance", func(at Path) {
-			c.Acceptance = r.seconds(at, BadAcceptance, 1, longestAcceptance, "the players of a match may accept it")
+			c.Acceptance = r.seconds(at, BadAcceptance, 1, LongestAcceptance, "the players of a match may accept it")
 		}},
 		Member{"seats", func(at Path) { c.Seats, _ = r.Bool(at) }},
 		Member{"result", func(at Path) {
@@ -72,8 +72,8 @@ func QueuesOf(t *pb.Ticket) []string {
 	return t.GetQueues()
 }
 
-// longestAcceptance is for how many seconds players may accept a match at most.
-const longestAcceptance = 120
+// LongestAcceptance is for how many seconds players may accept a match at most.
+const LongestAcceptance = 120
 
 // longestResult is for how many seconds a match may have no result at most.
 const longestResult = 24 * 60 * 60

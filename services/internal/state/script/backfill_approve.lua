@@ -1,5 +1,4 @@
--- Notes that the server of a backfill ticket approves, and lists the matches that go to its game: they are to be
--- assigned now.
+-- Notes that the server of a backfill ticket approves, and lists the matches that go to its game, to be assigned now.
 -- Full: runs
 -- Uses: time, change, rate, backfill
 -- KEYS: claims, joins, backfills, backfill, joining, joined

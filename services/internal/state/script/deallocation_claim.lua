@@ -1,5 +1,4 @@
--- Claims the deallocation of a match's server for one caller. It is due again after a while, which grows with every
--- try.
+-- Claims the deallocation of a match's server for one caller. It is due again after a while that grows with every try.
 -- Full: runs
 -- Uses: time
 -- KEYS: deallocations, match

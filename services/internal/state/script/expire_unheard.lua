@@ -15,6 +15,9 @@ local now = millis()
 silence, gap = tonumber(silence), tonumber(gap)
 local swept, patience, swept_by = unpack(redis.call('HMGET', idle_sweeps, SWEPT, PATIENCE, SWEPT_BY))
 swept, patience = tonumber(swept), tonumber(patience or 0)
+for _, id in ipairs(redis.call('ZRANGEBYSCORE', last_seen, '(' .. now, '+inf', 'LIMIT', 0, 256)) do
+  redis.call('ZADD', last_seen, now, id) -- another clock said when, before a failover
+end
 local silent, forgotten = {}, 0
 for n = 0, #KEYS - first_key do
   local ticket, id = KEYS[first_key + n], ARGV[first_arg + n]

@@ -1,5 +1,4 @@
--- Takes modules that have been unused for long enough: no function can name them from now on. One that was taken before
--- is taken again.
+-- Takes modules that have been unused for long enough, and again those that were taken: no function can name them now.
 -- Full: runs
 -- Uses: time
 -- KEYS: unused

@@ -43,7 +43,7 @@ end
 local now = millis()
 if only_silent == '1' then
   for n = first_left, #ARGV do
-    if math.min(tonumber(redis.call('HGET', party, HEARD .. ARGV[n])), now) + silence > now then
+    if math.min(tonumber(redis.call('HGET', party, HEARD .. ARGV[n])) or 0, now) + silence > now then
       return 'heard'
     end
   end

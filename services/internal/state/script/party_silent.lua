@@ -16,7 +16,10 @@ if #names == 0 then
   return silent
 end
 for i, heard in ipairs(redis.call('HMGET', party, unpack(names))) do
-  local ends = math.min(tonumber(heard), now) + silence
+  local ends = math.min(tonumber(heard) or 0, now) + silence
+  if ends == now + silence then
+    redis.call('HSET', party, names[i], now) -- another clock may have said when, before a failover
+  end
   if ends <= now then
     silent[#silent + 1] = string.sub(names[i], #HEARD + 1)
     ends = now + again

@@ -23,4 +23,7 @@ end
 if now < patience and patience <= now + silence then
   return {number}
 end
+for _, id in ipairs(redis.call('ZRANGEBYSCORE', parties, '(' .. now + silence, '+inf', 'LIMIT', 0, count)) do
+  redis.call('ZADD', parties, now, id) -- another clock said when, before a failover
+end
 return {number, unpack(redis.call('ZRANGEBYSCORE', parties, '-inf', now, 'LIMIT', 0, count))}

@@ -1,6 +1,5 @@
 -- Replaces the settings of a project. From then on tickets that were decided by other settings are not created
--- (ticket_create.lua). The revision is the time, so that one that was lost with a part of Redis's data does not come
--- again with other settings.
+-- (ticket_create.lua). The revision is the time, so that one that Redis lost does not come again with other settings.
 -- Full: runs
 -- Uses: time, audit
 -- KEYS: settings, webhooks

@@ -1,5 +1,4 @@
--- Takes, renews or gives up the lease of a project's webhooks, and notes what their owner knows. What was deleted
--- meanwhile is not noted.
+-- Takes, renews or gives up the lease of a project's webhooks, and notes what the owner knows of those that are there.
 -- Full: runs
 -- Uses: time
 -- KEYS: webhooks

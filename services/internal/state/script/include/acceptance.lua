@@ -3,8 +3,7 @@
 -- player and primary.
 -- Reads: claims
 
--- offer claims tickets, KEYS[from] to KEYS[to], for a match that asks their players. counted is the target that it will
--- count to, '' = none.
+-- offer claims tickets, KEYS[from] to KEYS[to], for a match that asks their players. counted is its target, '' = none.
 local function offer(match_key, id, body, from, to, time, now, counted)
   local asked = 0
   for i = from, to do

@@ -71,8 +71,7 @@ local function refuse_playing(t)
   end
 end
 
--- refuse_unserved names the queues of a ticket that no config serves. It charges the players for the search and the
--- answer.
+-- refuse_unserved names a ticket's queues that no config serves. It charges the players for the search and the answer.
 local function refuse_unserved(t, now)
   if t.its_queues == '' then
     return

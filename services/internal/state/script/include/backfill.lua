@@ -100,9 +100,8 @@ local function note_approval(game, now)
   redis.call('HSET', game.key, APPROVED, now)
 end
 
--- is_silent reports whether the game's server has not called for several times its usual time between approvals.
--- Players sent to a server that died wait in vain until the approval's time is over. A server that approved fewer than
--- twice is not silent.
+-- is_silent reports whether the game's server has not called for several times its usual time between approvals:
+-- players sent to a dead server wait in vain for the approval's time. One that approved less than twice is not silent.
 local function is_silent(game, now)
   local usual = redis.call('HGET', game.key, USUAL)
   local called = redis.call('ZSCORE', backfills, game.id)

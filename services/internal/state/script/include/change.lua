@@ -10,8 +10,7 @@ local function add(list, one, two)
 end
 
 -- bound counts the bytes of an entry of a stream, and trims the stream to about a limit of them. The position at which
--- each part of the limit began is kept. When the next part begins, entries before all of them go. So nearly always this
--- is one call.
+-- each part of the limit began is kept. When the next part begins, entries before all of them go: usually one call.
 local function bound(stream, name, position, size, limit)
   local part, total = limit / PARTS, redis.call('HINCRBY', stream_bytes, name, size)
   local before, begun = math.floor((total - size) / part), math.floor(total / part)
@@ -29,14 +28,12 @@ end
 -- carried is how many bytes of bodies the entry of this script has, so far.
 local carried = 0
 
--- append_feed appends one entry to the feed and returns its position, 0 when nothing changed. changes is a list of
--- name, value pairs:
+-- append_feed appends one entry to the feed and returns its position, 0 without changes. They are name, value pairs:
 --   '+<ticket>', body    the ticket waits from now on
 --   '@<ticket>', ''      the same; the body is to be fetched, if the ticket still waits
 --   '-<ticket>', ''      the ticket no longer waits
 --   '-', ids             these tickets are in a match now; there are spaces between the ids
--- and the changes that describe in backfill.lua adds. Small entries are bounded by their number, so their bytes do not
--- count.
+-- and the changes that describe in backfill.lua adds. The number of small entries is bounded; their bytes do not count.
 local function append_feed(changes)
   if #changes == 0 then
     return 0
@@ -124,8 +121,7 @@ local function keep_results(ids, count, now, readable)
   end
 end
 
--- is_claimed reports whether a ticket is claimed by a match, when it was created, and the ids of its players, with
--- newlines between.
+-- is_claimed reports whether a match has claimed a ticket, when it was created, and its players, with newlines between.
 local function is_claimed(ticket, by)
   local state, reserved_by, created, owner, its_players =
     unpack(redis.call('HMGET', ticket, STATE, RESERVED_BY, CREATED, OWNER, PLAYERS))

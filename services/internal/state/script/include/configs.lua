@@ -49,8 +49,7 @@ local function forget_change(member)
   redis.call('HDEL', config_history, string.match(member, '^%d+'))
 end
 
--- bound_changes forgets the oldest changes of a config beyond VERSIONS, and the oldest of all beyond ALL_VERSIONS and
--- beyond the bytes.
+-- bound_changes forgets the oldest changes of a config beyond VERSIONS, and of all beyond ALL_VERSIONS and the bytes.
 local function bound_changes(config)
   local all, own, gone, kept, bytes = redis.call('ZRANGE', config_changes, 0, -1), {}, {}, {}, 0
   for _, member in ipairs(all) do

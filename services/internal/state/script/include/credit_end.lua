@@ -48,8 +48,7 @@ local function reopen_target(name, now)
   end
 end
 
--- reopen_offered is reopen_target for a match that ended in a state in which it counts to no target: Redis lost that
--- its players accepted.
+-- reopen_offered is reopen_target for a match that ended while it counted to no target: Redis lost its acceptance.
 local function reopen_offered(state, counted, now)
   if counted and (state == OFFERED or state == ACCEPTED or state == DECLINED) then
     reopen_target(counted, now)

@@ -14,8 +14,7 @@ local function because(encoded, reason)
   return encoded .. 'B' .. string.char(#reason) .. reason
 end
 
--- fields_of iterates over the fields of a message: the number of each, where it begins and ends, and where its value
--- begins if that is bytes.
+-- fields_of iterates over the fields of a message: the number of each, where it begins and ends, and where bytes begin.
 local function fields_of(text, at, last)
   local function number_at()
     local value, scale = 0, 1

@@ -1,5 +1,4 @@
--- Functions of scripts that delete a ticket. They use time, change, large, listed, ended, encoding, acceptance and
--- pause.
+-- Functions of scripts that delete a ticket. They use time, change, large, listed, ended, encoding, acceptance, pause.
 -- Reads: waiting, ticket_id, match_id, leaver, by_service, event, missing
 --
 -- Such a script has the match that asks the players of the ticket among its keys. The caller cannot know it for sure.

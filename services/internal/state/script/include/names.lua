@@ -42,11 +42,9 @@ local HEARD, PATIENCE = 'h:', 'p'
 local SWEPT_BY = 'r'
 -- Fields of the counts of streams.
 local FEED, HISTORY, SINCE, MARK, TRIMMED = 'f', 'h', 't', 'm', 'd'
--- What a change made of a config: the text behind it, something that is not kept, or it was deleted by the subject
--- behind it.
+-- What a change made of a config: the text behind it, what is not kept, or it was deleted by the subject behind it.
 local BECAME, UNKEPT, DELETED = 'c', 'n', 'd'
--- What comes before the id of an outcome in the hash of large tickets, and before a player in the hash of their
--- players.
+-- What comes before the id of an outcome in the hash of large tickets, and before a player in that of their players.
 local OUTCOME, OF_PLAYER = 'o:', 'p:'
 
 -- The window of a new target, in eighths. After how many milliseconds one match may try a target that is closed, and
@@ -59,8 +57,7 @@ local KNOWN, MEMORY, UNSERVED = 512, 86400000, 128
 -- How many tickets of matches that go to a game make its server approve first, and how many may go there at all: a
 -- single match may have more than are left until the first.
 local MANY_JOIN, MOST_JOIN = 500, 1000
--- Deadlines of matches whose deadline does not matter any more. CLOSED: the game is not what it was. SERVED: the game
--- has its server.
+-- Deadlines of matches whose deadline matters no more. CLOSED: the game is not what it was; SERVED: it has its server.
 local CLOSED, SERVED = 0, 1
 -- The most bytes of the names of a game's players, joining ones included: a thousand of the longest. From how many
 -- bytes on the roster has no more attributes of joining players. For how many milliseconds these count as in the game,

@@ -27,8 +27,7 @@ local function can_end(one)
   return state == CLAIMED or longest_pause == '0' and (state == OFFERED or state == ACCEPTED or state == DECLINED)
 end
 
--- make_room returns why a ticket may not be created for its players, and a value, or nil and the older tickets that end
--- for it.
+-- make_room returns why a ticket is refused, and a value, or nil and the older tickets that end for it.
 local function make_room(t)
   if most_open == 0 then
     return nil, none

@@ -1,5 +1,4 @@
--- Functions of ticket_create.lua for projects whose tickets have what is kept of their players. They use body and
--- encoding.
+-- Functions of ticket_create.lua for projects whose tickets have what is kept of players. They use body and encoding.
 
 -- number_of returns a number of a player's standing, see standing.go.
 local function number_of(stored, rule, start)
@@ -7,8 +6,7 @@ local function number_of(stored, rule, start)
   return tonumber(last and string.match(stored, '^%S+', last + 1) or string.match(stored, rule.usual) or start)
 end
 
--- put_recent adds the property with the last opponents of a ticket's players, without players of the ticket: a JSON
--- array of a limited size.
+-- put_recent adds the last opponents of a ticket's players, not its own players, as a JSON array of a limited size.
 local function put_recent(t, stored)
   local seen, list, size = {}, {}, 2
   for _, name in ipairs(t.names) do

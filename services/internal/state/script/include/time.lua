@@ -1,5 +1,4 @@
--- The clock of all scripts that judge by time. It is Redis's, since no two hosts' clocks agree. What is judged by it
--- comes as a duration.
+-- The clock of scripts: Redis's, since no two hosts' clocks agree. What is judged by it comes as a duration.
 -- ARGV: set_time (in microseconds: what a test says the time is; '' = Redis's own clock)
 
 -- micros is the time in microseconds.
