@@ -23,4 +23,8 @@ func TestBegunHeartbeatsAreBounded(t *testing.T) {
 	if s := begun.join(&pb.RunnerStatus{Runner: "999", Part: last}); s.GetRunner() != "r" {
 		t.Error(s)
 	}
+	late := &pb.HeartbeatPart{Heartbeat: 1, Index: 2, Last: true, Data: []byte("r")}
+	if s := begun.join(&pb.RunnerStatus{Runner: "998", Part: late}); s != nil {
+		t.Error("a part is missing:", s)
+	}
 }
