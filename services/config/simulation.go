@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
+	"google.golang.org/protobuf/proto"
 
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/bus"
@@ -205,6 +206,10 @@ func simulationOf(project string, alternative *pb.Config, configs map[string]*pb
 	}
 	simulation.Sides = append(simulation.Sides, &pb.SimulationSide{Configs: append(others[:len(others):len(others)],
 		played(alternative))})
+	if n := proto.Size(simulation); n > bus.MaxMessage {
+		return nil, problem.New(problem.Invalid, "config: those of its queue have %d bytes on both sides together, at most "+
+			"%d can be played: shorten them", n, bus.MaxMessage)
+	}
 	return &pb.RunRequest{Project: project, Config: alternative.GetId(), Function: alternative.GetFunction(),
 		Budget: simulationTime.Milliseconds(), Simulation: simulation}, nil
 }

@@ -334,6 +334,29 @@ func TestSimulationsThatFail(t *testing.T) {
 	}
 }
 
+// Configs are played together if they fit into a message of the bus.
+func TestSimulationOfLongConfigs(t *testing.T) {
+	s := start(t, impatient)
+	s.played(t, func(_ *pb.RunRequest, send bus.SendPart) { must(t, send(&pb.RunPart{Last: true, Error: "played"})) })
+	name := func(i int) string { return strings.Repeat(strconv.Itoa(i), longestID) }
+	long := func(n int) string {
+		return `{"matchmaking":{"targetFunction":{"name":"duel"},"config":{"a":"` + strings.Repeat("x", n) + `"}},"queue":"q"}`
+	}
+	post := func(present, alternative int) reply {
+		t.Helper()
+		for i := range sideConfigs {
+			s.put(t, name(i), long(present)).expect(t, http.StatusOK)
+		}
+		return s.do(t, http.MethodPost, "/simulations", `{"id":"`+name(0)+`","config":`+long(alternative)+`}`)
+	}
+	post(65_400, 65_100).problem(t, http.StatusBadRequest, "shorten them")
+	r := post(64_600, 64_600)
+	r.expect(t, http.StatusAccepted)
+	if one := s.read(t, r.header.Get("Location"), ended); one.Error != "played" {
+		t.Errorf("%+v", one)
+	}
+}
+
 func TestSimulationRefusals(t *testing.T) {
 	s := start(t, impatient)
 	hang := make(chan bool)

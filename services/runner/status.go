@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	pb "matchmaker.dev/proto/matchmaker/v1"
 	"matchmaker.dev/services/internal/platform/wait"
 )
@@ -21,6 +23,10 @@ const (
 // share one.
 const minHeartbeatPause = 20 * time.Millisecond
 
+// heartbeatRate is how many bytes a second of heartbeats a runner sends for changes: long ones come less often, but as
+// often as Settings.Heartbeat says.
+const heartbeatRate = 4 << 20
+
 // maxReason is how much of a failure's text a heartbeat carries, in bytes. The log has all of it.
 const maxReason = 200
 
@@ -28,9 +34,12 @@ const maxReason = 200
 // one, which says that this runner leaves.
 func (r *Runner) sendHeartbeats(ctx context.Context) {
 	for ctx.Err() == nil {
-		r.sendHeartbeat(ctx, r.status())
-		_ = wait.For(ctx, minHeartbeatPause)
-		r.env.statusChanged.Await(ctx, r.env.Settings.Heartbeat-minHeartbeatPause, nil)
+		s := r.status()
+		r.sendHeartbeat(ctx, s)
+		pause := max(minHeartbeatPause, time.Duration(proto.Size(s))*time.Second/heartbeatRate)
+		pause = min(pause, r.env.Settings.Heartbeat)
+		_ = wait.For(ctx, pause)
+		r.env.statusChanged.Await(ctx, r.env.Settings.Heartbeat-pause, nil)
 	}
 	r.sendHeartbeat(context.WithoutCancel(ctx), &pb.RunnerStatus{Runner: r.env.Name, Leaving: true})
 }

@@ -1930,7 +1930,10 @@ type RunnerStatus struct {
 	// handing is set while a runner that is going to shut down hands its projects over.
 	Handing bool `protobuf:"varint,5,opt,name=handing,proto3" json:"handing,omitempty"`
 	// uploads are the uploads that had runs lately. Runners of earlier versions leave them out.
-	Uploads       []*UploadStatus `protobuf:"bytes,6,rep,name=uploads,proto3" json:"uploads,omitempty"`
+	Uploads []*UploadStatus `protobuf:"bytes,6,rep,name=uploads,proto3" json:"uploads,omitempty"`
+	// part is set in a part of a heartbeat that is too long for one message. Beside it a part has runner and handing
+	// alone: a reader of an earlier version sees a runner that lives and hosts nothing.
+	Part          *HeartbeatPart `protobuf:"bytes,7,opt,name=part,proto3" json:"part,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2007,6 +2010,84 @@ func (x *RunnerStatus) GetUploads() []*UploadStatus {
 	return nil
 }
 
+func (x *RunnerStatus) GetPart() *HeartbeatPart {
+	if x != nil {
+		return x.Part
+	}
+	return nil
+}
+
+// HeartbeatPart is a part of an encoded RunnerStatus.
+type HeartbeatPart struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// heartbeat counts the runner's heartbeats that have parts, from 1 on.
+	Heartbeat uint64 `protobuf:"varint,1,opt,name=heartbeat,proto3" json:"heartbeat,omitempty"`
+	// index counts the parts from 0; the receiver drops a heartbeat with a gap.
+	Index         uint32 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
+	Last          bool   `protobuf:"varint,3,opt,name=last,proto3" json:"last,omitempty"`
+	Data          []byte `protobuf:"bytes,4,opt,name=data,proto3" json:"data,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HeartbeatPart) Reset() {
+	*x = HeartbeatPart{}
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HeartbeatPart) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HeartbeatPart) ProtoMessage() {}
+
+func (x *HeartbeatPart) ProtoReflect() protoreflect.Message {
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HeartbeatPart.ProtoReflect.Descriptor instead.
+func (*HeartbeatPart) Descriptor() ([]byte, []int) {
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *HeartbeatPart) GetHeartbeat() uint64 {
+	if x != nil {
+		return x.Heartbeat
+	}
+	return 0
+}
+
+func (x *HeartbeatPart) GetIndex() uint32 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *HeartbeatPart) GetLast() bool {
+	if x != nil {
+		return x.Last
+	}
+	return false
+}
+
+func (x *HeartbeatPart) GetData() []byte {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
 // UploadStatus says how the runs of an upload of a function went on a runner. Runs that got no ticket do not count.
 type UploadStatus struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
@@ -2047,7 +2128,7 @@ type UploadStatus struct {
 
 func (x *UploadStatus) Reset() {
 	*x = UploadStatus{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[19]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2059,7 +2140,7 @@ func (x *UploadStatus) String() string {
 func (*UploadStatus) ProtoMessage() {}
 
 func (x *UploadStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[19]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2072,7 +2153,7 @@ func (x *UploadStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadStatus.ProtoReflect.Descriptor instead.
 func (*UploadStatus) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{19}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *UploadStatus) GetProject() string {
@@ -2241,7 +2322,7 @@ type Comparison struct {
 
 func (x *Comparison) Reset() {
 	*x = Comparison{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[20]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2253,7 +2334,7 @@ func (x *Comparison) String() string {
 func (*Comparison) ProtoMessage() {}
 
 func (x *Comparison) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[20]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2266,7 +2347,7 @@ func (x *Comparison) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Comparison.ProtoReflect.Descriptor instead.
 func (*Comparison) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{20}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Comparison) GetWith() int64 {
@@ -2368,7 +2449,7 @@ type InstanceStatus struct {
 
 func (x *InstanceStatus) Reset() {
 	*x = InstanceStatus{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[21]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2380,7 +2461,7 @@ func (x *InstanceStatus) String() string {
 func (*InstanceStatus) ProtoMessage() {}
 
 func (x *InstanceStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[21]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2393,7 +2474,7 @@ func (x *InstanceStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InstanceStatus.ProtoReflect.Descriptor instead.
 func (*InstanceStatus) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{21}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *InstanceStatus) GetProject() string {
@@ -2474,7 +2555,7 @@ type LogLines struct {
 
 func (x *LogLines) Reset() {
 	*x = LogLines{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[22]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2486,7 +2567,7 @@ func (x *LogLines) String() string {
 func (*LogLines) ProtoMessage() {}
 
 func (x *LogLines) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[22]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2499,7 +2580,7 @@ func (x *LogLines) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogLines.ProtoReflect.Descriptor instead.
 func (*LogLines) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{22}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *LogLines) GetInstance() string {
@@ -2550,7 +2631,7 @@ type LogMark struct {
 
 func (x *LogMark) Reset() {
 	*x = LogMark{}
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[23]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2562,7 +2643,7 @@ func (x *LogMark) String() string {
 func (*LogMark) ProtoMessage() {}
 
 func (x *LogMark) ProtoReflect() protoreflect.Message {
-	mi := &file_matchmaker_v1_bus_proto_msgTypes[23]
+	mi := &file_matchmaker_v1_bus_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2575,7 +2656,7 @@ func (x *LogMark) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogMark.ProtoReflect.Descriptor instead.
 func (*LogMark) Descriptor() ([]byte, []int) {
-	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{23}
+	return file_matchmaker_v1_bus_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *LogMark) GetLine() uint32 {
@@ -2795,18 +2876,24 @@ const file_matchmaker_v1_bus_proto_rawDesc = "" +
 	"\x05ended\x18\x04 \x01(\tR\x05ended\x12\x12\n" +
 	"\x04sent\x18\x05 \x01(\x03R\x04sent\"\"\n" +
 	"\fTicketStatus\x12\x12\n" +
-	"\x04sent\x18\x01 \x01(\x03R\x04sent\"\xc6\x02\n" +
+	"\x04sent\x18\x01 \x01(\x03R\x04sent\"\xf8\x02\n" +
 	"\fRunnerStatus\x12\x16\n" +
 	"\x06runner\x18\x01 \x01(\tR\x06runner\x12;\n" +
 	"\tinstances\x18\x02 \x03(\v2\x1d.matchmaker.v1.InstanceStatusR\tinstances\x12\x18\n" +
 	"\aleaving\x18\x03 \x01(\bR\aleaving\x12<\n" +
 	"\x05hosts\x18\x04 \x03(\v2&.matchmaker.v1.RunnerStatus.HostsEntryR\x05hosts\x12\x18\n" +
 	"\ahanding\x18\x05 \x01(\bR\ahanding\x125\n" +
-	"\auploads\x18\x06 \x03(\v2\x1b.matchmaker.v1.UploadStatusR\auploads\x1a8\n" +
+	"\auploads\x18\x06 \x03(\v2\x1b.matchmaker.v1.UploadStatusR\auploads\x120\n" +
+	"\x04part\x18\a \x01(\v2\x1c.matchmaker.v1.HeartbeatPartR\x04part\x1a8\n" +
 	"\n" +
 	"HostsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\x05R\x05value:\x028\x01\"\xc0\x04\n" +
+	"\x05value\x18\x02 \x01(\x05R\x05value:\x028\x01\"k\n" +
+	"\rHeartbeatPart\x12\x1c\n" +
+	"\theartbeat\x18\x01 \x01(\x04R\theartbeat\x12\x14\n" +
+	"\x05index\x18\x02 \x01(\rR\x05index\x12\x12\n" +
+	"\x04last\x18\x03 \x01(\bR\x04last\x12\x12\n" +
+	"\x04data\x18\x04 \x01(\fR\x04data\"\xc0\x04\n" +
 	"\fUploadStatus\x12\x18\n" +
 	"\aproject\x18\x01 \x01(\tR\aproject\x12\x1a\n" +
 	"\bfunction\x18\x02 \x01(\tR\bfunction\x12\x16\n" +
@@ -2885,7 +2972,7 @@ func file_matchmaker_v1_bus_proto_rawDescGZIP() []byte {
 	return file_matchmaker_v1_bus_proto_rawDescData
 }
 
-var file_matchmaker_v1_bus_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
+var file_matchmaker_v1_bus_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_matchmaker_v1_bus_proto_goTypes = []any{
 	(*Poke)(nil),           // 0: matchmaker.v1.Poke
 	(*RunRequest)(nil),     // 1: matchmaker.v1.RunRequest
@@ -2906,63 +2993,65 @@ var file_matchmaker_v1_bus_proto_goTypes = []any{
 	(*Assigned)(nil),       // 16: matchmaker.v1.Assigned
 	(*TicketStatus)(nil),   // 17: matchmaker.v1.TicketStatus
 	(*RunnerStatus)(nil),   // 18: matchmaker.v1.RunnerStatus
-	(*UploadStatus)(nil),   // 19: matchmaker.v1.UploadStatus
-	(*Comparison)(nil),     // 20: matchmaker.v1.Comparison
-	(*InstanceStatus)(nil), // 21: matchmaker.v1.InstanceStatus
-	(*LogLines)(nil),       // 22: matchmaker.v1.LogLines
-	(*LogMark)(nil),        // 23: matchmaker.v1.LogMark
-	nil,                    // 24: matchmaker.v1.RunRequest.PoolsEntry
-	nil,                    // 25: matchmaker.v1.RunRequest.CensusEntry
-	nil,                    // 26: matchmaker.v1.RunStats.PopulationEntry
-	nil,                    // 27: matchmaker.v1.RunStats.PoolsEntry
-	nil,                    // 28: matchmaker.v1.RunStats.QueuesEntry
-	nil,                    // 29: matchmaker.v1.RunStats.QueuePlayersEntry
-	nil,                    // 30: matchmaker.v1.RunnerStatus.HostsEntry
-	(*Report)(nil),         // 31: matchmaker.v1.Report
-	(*Config)(nil),         // 32: matchmaker.v1.Config
-	(*ReportSlot)(nil),     // 33: matchmaker.v1.ReportSlot
-	(*Filter)(nil),         // 34: matchmaker.v1.Filter
-	(*Proposal)(nil),       // 35: matchmaker.v1.Proposal
-	(*Traced)(nil),         // 36: matchmaker.v1.Traced
-	(*Pool)(nil),           // 37: matchmaker.v1.Pool
+	(*HeartbeatPart)(nil),  // 19: matchmaker.v1.HeartbeatPart
+	(*UploadStatus)(nil),   // 20: matchmaker.v1.UploadStatus
+	(*Comparison)(nil),     // 21: matchmaker.v1.Comparison
+	(*InstanceStatus)(nil), // 22: matchmaker.v1.InstanceStatus
+	(*LogLines)(nil),       // 23: matchmaker.v1.LogLines
+	(*LogMark)(nil),        // 24: matchmaker.v1.LogMark
+	nil,                    // 25: matchmaker.v1.RunRequest.PoolsEntry
+	nil,                    // 26: matchmaker.v1.RunRequest.CensusEntry
+	nil,                    // 27: matchmaker.v1.RunStats.PopulationEntry
+	nil,                    // 28: matchmaker.v1.RunStats.PoolsEntry
+	nil,                    // 29: matchmaker.v1.RunStats.QueuesEntry
+	nil,                    // 30: matchmaker.v1.RunStats.QueuePlayersEntry
+	nil,                    // 31: matchmaker.v1.RunnerStatus.HostsEntry
+	(*Report)(nil),         // 32: matchmaker.v1.Report
+	(*Config)(nil),         // 33: matchmaker.v1.Config
+	(*ReportSlot)(nil),     // 34: matchmaker.v1.ReportSlot
+	(*Filter)(nil),         // 35: matchmaker.v1.Filter
+	(*Proposal)(nil),       // 36: matchmaker.v1.Proposal
+	(*Traced)(nil),         // 37: matchmaker.v1.Traced
+	(*Pool)(nil),           // 38: matchmaker.v1.Pool
 }
 var file_matchmaker_v1_bus_proto_depIdxs = []int32{
-	24, // 0: matchmaker.v1.RunRequest.pools:type_name -> matchmaker.v1.RunRequest.PoolsEntry
-	25, // 1: matchmaker.v1.RunRequest.census:type_name -> matchmaker.v1.RunRequest.CensusEntry
+	25, // 0: matchmaker.v1.RunRequest.pools:type_name -> matchmaker.v1.RunRequest.PoolsEntry
+	26, // 1: matchmaker.v1.RunRequest.census:type_name -> matchmaker.v1.RunRequest.CensusEntry
 	6,  // 2: matchmaker.v1.RunRequest.listing:type_name -> matchmaker.v1.Listing
-	31, // 3: matchmaker.v1.RunRequest.report:type_name -> matchmaker.v1.Report
+	32, // 3: matchmaker.v1.RunRequest.report:type_name -> matchmaker.v1.Report
 	2,  // 4: matchmaker.v1.RunRequest.simulation:type_name -> matchmaker.v1.Simulation
 	3,  // 5: matchmaker.v1.Simulation.sides:type_name -> matchmaker.v1.SimulationSide
-	32, // 6: matchmaker.v1.SimulationSide.configs:type_name -> matchmaker.v1.Config
+	33, // 6: matchmaker.v1.SimulationSide.configs:type_name -> matchmaker.v1.Config
 	5,  // 7: matchmaker.v1.Simulated.sides:type_name -> matchmaker.v1.SimulatedSide
-	33, // 8: matchmaker.v1.SimulatedSide.report:type_name -> matchmaker.v1.ReportSlot
-	34, // 9: matchmaker.v1.Listing.filters:type_name -> matchmaker.v1.Filter
+	34, // 8: matchmaker.v1.SimulatedSide.report:type_name -> matchmaker.v1.ReportSlot
+	35, // 9: matchmaker.v1.Listing.filters:type_name -> matchmaker.v1.Filter
 	8,  // 10: matchmaker.v1.Listed.queues:type_name -> matchmaker.v1.QueueCount
-	35, // 11: matchmaker.v1.RunPart.proposals:type_name -> matchmaker.v1.Proposal
+	36, // 11: matchmaker.v1.RunPart.proposals:type_name -> matchmaker.v1.Proposal
 	13, // 12: matchmaker.v1.RunPart.stats:type_name -> matchmaker.v1.RunStats
 	12, // 13: matchmaker.v1.RunPart.plain:type_name -> matchmaker.v1.PlainProposals
-	36, // 14: matchmaker.v1.RunPart.traced:type_name -> matchmaker.v1.Traced
+	37, // 14: matchmaker.v1.RunPart.traced:type_name -> matchmaker.v1.Traced
 	11, // 15: matchmaker.v1.RunPart.explanations:type_name -> matchmaker.v1.Explanation
 	7,  // 16: matchmaker.v1.RunPart.listed:type_name -> matchmaker.v1.Listed
 	10, // 17: matchmaker.v1.RunPart.seen:type_name -> matchmaker.v1.Seen
 	4,  // 18: matchmaker.v1.RunPart.simulated:type_name -> matchmaker.v1.Simulated
-	26, // 19: matchmaker.v1.RunStats.population:type_name -> matchmaker.v1.RunStats.PopulationEntry
-	27, // 20: matchmaker.v1.RunStats.pools:type_name -> matchmaker.v1.RunStats.PoolsEntry
-	28, // 21: matchmaker.v1.RunStats.queues:type_name -> matchmaker.v1.RunStats.QueuesEntry
-	29, // 22: matchmaker.v1.RunStats.queue_players:type_name -> matchmaker.v1.RunStats.QueuePlayersEntry
-	21, // 23: matchmaker.v1.RunnerStatus.instances:type_name -> matchmaker.v1.InstanceStatus
-	30, // 24: matchmaker.v1.RunnerStatus.hosts:type_name -> matchmaker.v1.RunnerStatus.HostsEntry
-	19, // 25: matchmaker.v1.RunnerStatus.uploads:type_name -> matchmaker.v1.UploadStatus
-	20, // 26: matchmaker.v1.UploadStatus.compared:type_name -> matchmaker.v1.Comparison
-	23, // 27: matchmaker.v1.LogLines.marks:type_name -> matchmaker.v1.LogMark
-	37, // 28: matchmaker.v1.RunRequest.PoolsEntry.value:type_name -> matchmaker.v1.Pool
-	37, // 29: matchmaker.v1.RunRequest.CensusEntry.value:type_name -> matchmaker.v1.Pool
-	14, // 30: matchmaker.v1.RunStats.PoolsEntry.value:type_name -> matchmaker.v1.PoolCount
-	31, // [31:31] is the sub-list for method output_type
-	31, // [31:31] is the sub-list for method input_type
-	31, // [31:31] is the sub-list for extension type_name
-	31, // [31:31] is the sub-list for extension extendee
-	0,  // [0:31] is the sub-list for field type_name
+	27, // 19: matchmaker.v1.RunStats.population:type_name -> matchmaker.v1.RunStats.PopulationEntry
+	28, // 20: matchmaker.v1.RunStats.pools:type_name -> matchmaker.v1.RunStats.PoolsEntry
+	29, // 21: matchmaker.v1.RunStats.queues:type_name -> matchmaker.v1.RunStats.QueuesEntry
+	30, // 22: matchmaker.v1.RunStats.queue_players:type_name -> matchmaker.v1.RunStats.QueuePlayersEntry
+	22, // 23: matchmaker.v1.RunnerStatus.instances:type_name -> matchmaker.v1.InstanceStatus
+	31, // 24: matchmaker.v1.RunnerStatus.hosts:type_name -> matchmaker.v1.RunnerStatus.HostsEntry
+	20, // 25: matchmaker.v1.RunnerStatus.uploads:type_name -> matchmaker.v1.UploadStatus
+	19, // 26: matchmaker.v1.RunnerStatus.part:type_name -> matchmaker.v1.HeartbeatPart
+	21, // 27: matchmaker.v1.UploadStatus.compared:type_name -> matchmaker.v1.Comparison
+	24, // 28: matchmaker.v1.LogLines.marks:type_name -> matchmaker.v1.LogMark
+	38, // 29: matchmaker.v1.RunRequest.PoolsEntry.value:type_name -> matchmaker.v1.Pool
+	38, // 30: matchmaker.v1.RunRequest.CensusEntry.value:type_name -> matchmaker.v1.Pool
+	14, // 31: matchmaker.v1.RunStats.PoolsEntry.value:type_name -> matchmaker.v1.PoolCount
+	32, // [32:32] is the sub-list for method output_type
+	32, // [32:32] is the sub-list for method input_type
+	32, // [32:32] is the sub-list for extension type_name
+	32, // [32:32] is the sub-list for extension extendee
+	0,  // [0:32] is the sub-list for field type_name
 }
 
 func init() { file_matchmaker_v1_bus_proto_init() }
@@ -2977,7 +3066,7 @@ func file_matchmaker_v1_bus_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_matchmaker_v1_bus_proto_rawDesc), len(file_matchmaker_v1_bus_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   31,
+			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

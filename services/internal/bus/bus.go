@@ -90,6 +90,7 @@ type Bus struct {
 	options    Options
 	prepared   atomic.Bool
 	restoring  atomic.Bool
+	heartbeats atomic.Uint64 // those sent in parts
 	// life ends with the bus.
 	life context.Context
 	end  context.CancelFunc

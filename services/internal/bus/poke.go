@@ -55,14 +55,72 @@ func (b *Bus) notify(ctx context.Context, subject, project string, m proto.Messa
 	}
 }
 
-// Heartbeat says what a runner hosts.
+// MaxMessage is the most bytes of a message that grows with what studios have. NATS takes 1 MiB with the headers.
+const MaxMessage = 1<<20 - 8<<10
+
+// Heartbeat says what a runner hosts, in parts if that is too long for one message.
 func (b *Bus) Heartbeat(ctx context.Context, s *pb.RunnerStatus) error {
-	return b.publish(ctx, runner, s)
+	if proto.Size(s) <= MaxMessage {
+		return b.publish(ctx, runner, s)
+	}
+	data, err := proto.Marshal(s)
+	if err != nil {
+		return err
+	}
+	part := &pb.HeartbeatPart{Heartbeat: b.heartbeats.Add(1)}
+	for ; !part.GetLast(); part.Index++ {
+		n := min(len(data), MaxMessage)
+		part.Data, part.Last, data = data[:n], n == len(data), data[n:]
+		m := &pb.RunnerStatus{Runner: s.GetRunner(), Handing: s.GetHanding(), Part: part}
+		if err := b.publish(ctx, runner, m); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// OnHeartbeat hears the heartbeats of all runners.
+// OnHeartbeat hears the heartbeats of all runners, each as a whole.
 func (b *Bus) OnHeartbeat(handle func(*pb.RunnerStatus)) (Subscription, error) {
-	return subscribe(b, runner, "", func(_ context.Context, _ string, s *pb.RunnerStatus, _ *nats.Msg) { handle(s) })
+	begun := heartbeats{}
+	return subscribe(b, runner, "", func(_ context.Context, _ string, s *pb.RunnerStatus, _ *nats.Msg) {
+		if whole := begun.join(s); whole != nil {
+			handle(whole)
+		}
+	})
+}
+
+// heartbeats are those of which parts are to come, by runner: the last part that came, with the data of all before it.
+type heartbeats map[string]*pb.HeartbeatPart
+
+// maxBegun bounds heartbeats, since runners may end before they send the last part. The parts of one come together, so
+// that few are begun at a time.
+const maxBegun = 64
+
+// join returns a whole heartbeat; nil if parts of it are to come or were lost.
+func (h heartbeats) join(s *pb.RunnerStatus) *pb.RunnerStatus {
+	part, begun := s.GetPart(), h[s.GetRunner()]
+	delete(h, s.GetRunner())
+	switch {
+	case part == nil:
+		return s
+	case part.GetIndex() == 0:
+	case part.GetHeartbeat() != begun.GetHeartbeat() || part.GetIndex() != begun.GetIndex()+1:
+		return nil
+	default:
+		part.Data = append(begun.GetData(), part.GetData()...)
+	}
+	if !part.GetLast() {
+		if len(h) == maxBegun {
+			clear(h)
+		}
+		h[s.GetRunner()] = part
+		return nil
+	}
+	whole := new(pb.RunnerStatus)
+	if proto.Unmarshal(part.GetData(), whole) != nil {
+		return nil
+	}
+	return whole
 }
 
 // TicketHeartbeat says that a ticket service can take the answers of players.
