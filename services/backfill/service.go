@@ -10,6 +10,7 @@
 package backfill
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -60,11 +61,16 @@ type service struct {
 	Options
 	metrics *metrics
 	adhoc   adhoc.Requester
+	// own and changes count creates, replacements and deletes of a server and of a project, here and not in Redis: that
+	// would cost as much as the request.
+	own, changes *ratelimit.Local
 }
 
 // New makes the service.
 func New(o Options) app.Part {
-	s := &service{o, newMetrics(o.Meter), adhoc.Requester{Bus: o.Bus, Tracer: o.Tracer, Most: maxProposals}}
+	s := &service{o, newMetrics(o.Meter), adhoc.Requester{Bus: o.Bus, Tracer: o.Tracer, Most: maxProposals},
+		ratelimit.NewLocal("server-changes", o.Settings.approvals(), o.Store.Now),
+		ratelimit.NewLocal("backfill-changes", o.Settings.changes(), o.Store.Now)}
 	return app.Part{Name: "backfill", Routes: s.routes, Ready: o.Store.Ping}
 }
 
@@ -84,9 +90,21 @@ func (s *service) routes(e *echo.Echo) {
 	for _, base := range bases {
 		e.GET(base, s.list, s.Verifier.RequireLook(auth.Developer),
 			ratelimit.PerProject(s.Store, "backfill-lists", state.Rate{PerSecond: 5, Burst: 20})) // each looks at a thousand
-		e.POST(base, s.create, server, bodies)
-		e.PUT(base+"/:backfill", s.replace, server, bodies)
-		e.DELETE(base+"/:backfill", s.delete, server)
+		e.POST(base, s.create, server, s.limitChanges, bodies)
+		e.PUT(base+"/:backfill", s.replace, server, s.limitChanges, bodies)
+		e.DELETE(base+"/:backfill", s.delete, server, s.limitChanges)
 		e.POST(base+"/:backfill/approvals", s.approve, server)
+	}
+}
+
+// limitChanges is a middleware that answers 429 when a server, or a project, changes backfill tickets too often. A
+// server without a token of its own is known by the backfill ticket in the path, which a create does not have.
+func (s *service) limitChanges(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		caller := cmp.Or(auth.From(c).Match, c.Param("backfill"))
+		if err := s.own.AllowWithin(s.changes, auth.ProjectOf(c), caller); err != nil {
+			return err
+		}
+		return next(c)
 	}
 }

@@ -13,6 +13,8 @@ import (
 
 	"matchmaker.dev/services/internal/edge/auth"
 	"matchmaker.dev/services/internal/edge/issuer"
+	"matchmaker.dev/services/internal/edge/ratelimit"
+	"matchmaker.dev/services/internal/platform/settings"
 	"matchmaker.dev/services/internal/state"
 )
 
@@ -128,6 +130,61 @@ func TestApprovalRate(t *testing.T) {
 	m.millis.Add(200)
 	m.post(t, at, "").expect(t, 200)
 	m.post(t, at, "").expect(t, 429)
+}
+
+// A server changes backfill tickets only so often, and so do all servers of a project together. A request that is
+// refused to a server takes nothing from its project.
+func TestChangeRate(t *testing.T) {
+	m := startWith(t, Settings{ApprovalRate: 5, ApprovalBurst: 3, ChangeRate: 10, ChangeBurst: 12})
+	refused := func(r reply, code, limit string) {
+		t.Helper()
+		r.problem(t, 429, "too many requests of this kind")
+		if !strings.Contains(r.body, `"code":"`+code+`"`) || r.header.Get("Retry-After") == "" ||
+			!strings.HasPrefix(r.header.Get("RateLimit"), `"`+limit+`";`) {
+			t.Errorf("refused with %v %s, want %s for %s", r.header, r.body, code, limit)
+		}
+	}
+	at := base + "/" + m.create(t, base, "{}") // the first of 12
+	for range 3 {
+		m.put(t, at, "{}").expect(t, 200)
+	}
+	refused(m.put(t, at, "{}"), "playerLimited", "server-changes")
+	refused(m.delete(t, at), "playerLimited", "server-changes")
+	m.post(t, at+"/approvals", "").expect(t, 200)
+	own := &match{url: m.url, token: m.allocated(t, "m1", "")}
+	for range 3 {
+		own.create(t, base, "{}")
+	}
+	refused(own.post(t, base, "{}"), "playerLimited", "server-changes")
+	refused(own.delete(t, base+"/any"), "playerLimited", "server-changes")
+	for n := range 5 {
+		m.delete(t, fmt.Sprint(base, "/unknown-", n)).expect(t, 204)
+	}
+	refused(m.delete(t, base+"/unknown"), "projectLimited", "backfill-changes")
+	refused(m.post(t, "/api/v2/backfill", "{}"), "projectLimited", "backfill-changes")
+	other := &match{url: m.url, token: m.mint(t, issuer.Claims{Kind: auth.Server, Project: "other"})}
+	other.create(t, "/api/v2/backfill", "{}")
+	m.millis.Add(250) // one of a server, two of the project
+	m.put(t, at, "{}").expect(t, 200)
+	refused(m.put(t, at, "{}"), "playerLimited", "server-changes")
+	own.create(t, base, "{}")
+	refused(m.post(t, base, "{}"), "projectLimited", "backfill-changes")
+}
+
+// 10,000 servers that change their backfill tickets at the same moment, every 5 seconds, meet no limit of one process.
+func TestFleetIsNotLimited(t *testing.T) {
+	s := settings.Default[Settings]()
+	now := time.Unix(1_900_000_000, 0)
+	clock := func() time.Time { return now }
+	own, changes := ratelimit.NewLocal("own", s.approvals(), clock), ratelimit.NewLocal("all", s.changes(), clock)
+	for range 12 {
+		for server := range 10_000 {
+			if err := own.AllowWithin(changes, "demo", fmt.Sprint(server)); err != nil {
+				t.Fatalf("server %d: %v", server, err)
+			}
+		}
+		now = now.Add(5 * time.Second)
+	}
 }
 
 // The contract does not say where the second generation lives, nor in which casing: each of the three places knows what

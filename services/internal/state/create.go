@@ -40,8 +40,8 @@ const largeSize = 1 << 10
 // drainDelay is when the first client may try again after the project had too many waiting tickets.
 const drainDelay = 5 * time.Second
 
-// spread adds up to drainDelay, where all players of a project meet one limit: they do not come again together.
-func spread(d time.Duration) time.Duration { return d + rand.N(drainDelay) } //nolint:gosec // no secret
+// Spread adds up to drainDelay, where all callers of a project meet one limit: they do not come again together.
+func Spread(d time.Duration) time.Duration { return d + rand.N(drainDelay) } //nolint:gosec // no secret
 
 // Creator writes tickets in groups. While one script runs, it collects the tickets that arrive. The next script writes
 // them all.
@@ -508,7 +508,7 @@ func (s *Store) refusal(c *creation, v verdict) error {
 		return s.limits.Player().LimitError(problem.PlayerLimited, "player", v.after, "%s too often: %v a second are "+
 			"allowed, %d at once", problem.Word(who), s.limits.PlayerRate, s.limits.PlayerBurst)
 	case "project":
-		return s.limits.Project().LimitError(problem.ProjectLimited, "project", spread(v.after), "this project creates "+
+		return s.limits.Project().LimitError(problem.ProjectLimited, "project", Spread(v.after), "this project creates "+
 			"tickets too often: %v a second are allowed, one for each of their players", s.limits.ProjectRate)
 	case "taken":
 		return problem.New(problem.PlayerHasTicket, "a player of this ticket has the ticket %s already, and has no room for "+
@@ -554,7 +554,7 @@ func (l *Limits) playerMemory() int {
 
 // full is the error of a limit of how much is stored at a time.
 func full(limit string, amount int, detail problem.Word) *problem.Error {
-	e := problem.New(problem.TooManyTickets, "%s", detail).After(spread(drainDelay))
+	e := problem.New(problem.TooManyTickets, "%s", detail).After(Spread(drainDelay))
 	e.Limit = &problem.Limit{Name: limit, Amount: amount}
 	return e
 }

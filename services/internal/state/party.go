@@ -177,7 +177,7 @@ func partyRefusal(verdict string, l PartyLimits) error {
 			"when they have answered")
 	default:
 		e := problem.New(problem.TooManyParties, "the project has %d parties, the most it may have", l.Parties)
-		e.RetryAfter, e.Limit = spread(drainDelay), &problem.Limit{Name: "parties", Amount: l.Parties}
+		e.RetryAfter, e.Limit = Spread(drainDelay), &problem.Limit{Name: "parties", Amount: l.Parties}
 		return e
 	}
 }

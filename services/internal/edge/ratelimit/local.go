@@ -50,6 +50,29 @@ func (l *Local) Allow(project, caller string) error {
 		"allowed", l.rate.PerSecond)
 }
 
+// AllowWithin is Allow for a request that counts in all, the buckets of projects, as well. One without a caller counts
+// there alone. A request that its caller's bucket refuses takes nothing from the project. While the bucket of a project
+// is empty, no caller gets a bucket: callers may invent their names.
+func (l *Local) AllowWithin(all *Local, project, caller string) error {
+	err := all.projectError(all.lacks(project, "", 1))
+	if err == nil && caller != "" {
+		err = l.Allow(project, caller)
+	}
+	if err != nil {
+		return err
+	}
+	return all.projectError(all.take(project, "", 1))
+}
+
+// projectError returns the error of a project's bucket that is empty for a time, nil when that is 0.
+func (l *Local) projectError(after time.Duration) error {
+	if after == 0 {
+		return nil
+	}
+	return l.rate.LimitError(problem.ProjectLimited, l.name, state.Spread(after), "too many requests of this kind in "+
+		"this project: each process takes %v a second", l.rate.PerSecond)
+}
+
 // take takes n out of the bucket of a caller in a project, or what a full bucket holds when that is less. When the
 // bucket does not have them it takes nothing, and returns how long it takes until it has.
 func (l *Local) take(project, caller string, n int) (after time.Duration) {

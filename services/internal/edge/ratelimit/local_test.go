@@ -57,6 +57,36 @@ func TestLocalLimitsEachCaller(t *testing.T) {
 	}
 }
 
+// A refusal of a caller takes nothing from its project, nor one of the project from the caller.
+func TestLocalLimitsCallersWithinTheirProject(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	clock := func() time.Time { return now }
+	each := ratelimit.NewLocal("each", state.Rate{PerSecond: 1, Burst: 2}, clock)
+	all := ratelimit.NewLocal("all", state.Rate{PerSecond: 2, Burst: 4}, clock)
+	for i, step := range []struct {
+		project, caller, limit string
+		code                   problem.Code
+	}{
+		{"demo", "ada", "", 0}, {"demo", "ada", "", 0},
+		{"demo", "ada", "each", problem.PlayerLimited}, {"demo", "ada", "each", problem.PlayerLimited},
+		{"demo", "", "", 0}, {"demo", "bob", "", 0}, // the fourth
+		{"demo", "eve", "all", problem.ProjectLimited}, {"demo", "eve", "all", problem.ProjectLimited},
+		{"demo", "", "all", problem.ProjectLimited}, {"other", "ada", "", 0},
+		{"later", "", "", 0},
+		{"demo", "eve", "", 0}, {"demo", "eve", "", 0}, {"demo", "bob", "all", problem.ProjectLimited},
+	} {
+		if step.project == "later" {
+			now = now.Add(time.Second)
+		}
+		err := each.AllowWithin(all, step.project, step.caller)
+		f, limited := errors.AsType[*problem.Error](err)
+		if limited != (step.limit != "") ||
+			limited && (f.Code != step.code || f.Limit.Name != step.limit || f.RetryAfter <= 0) {
+			t.Errorf("request %d, of %q in %s: %v, want %q", i, step.caller, step.project, err, step.limit)
+		}
+	}
+}
+
 func TestLocalWithoutARateDoesNotLimit(t *testing.T) {
 	l := ratelimit.NewLocal("reads", state.Rate{}, time.Now)
 	for range 10_000 {

@@ -4,7 +4,7 @@ import "matchmaker.dev/services/internal/state"
 
 // Settings limit requests of the APIs. The longest body fits into BodyBurst.
 type Settings struct {
-	ReadRate  float64 `help:"How many GETs a second, and as many DELETEs, one player may send to the Tickets API in the long run, and a game service about one ticket; 0 means no limit. Clients that poll send one a second; one with 'Prefer: wait' counts as one. Unlike all others, this limit is of each process, which counts in memory." default:"20" bounds:"0..1000000" group:"tickets"`
+	ReadRate  float64 `help:"How many GETs a second, and as many DELETEs, one player may send to the Tickets API in the long run, and a game service about one ticket; 0 means no limit. Clients that poll send one a second; one with 'Prefer: wait' counts as one. This limit is of each process, which counts in memory." default:"20" bounds:"0..1000000" group:"tickets"`
 	ReadBurst int     `help:"How many such requests may come at once." default:"200" bounds:"1.." rate:"read-rate" group:"tickets"`
 	BodyRate  float64 `help:"How many MiB a second a project may send in the bodies of requests to the Tickets, Parties and Backfill API in the long run, to each process; 0 means no limit." default:"8" bounds:"0..1024" group:"tickets"`
 	BodyBurst float64 `help:"How many such MiB may come at once." default:"32" bounds:"0.0625..1024" rate:"body-rate" group:"tickets"`

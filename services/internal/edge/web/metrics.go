@@ -37,7 +37,7 @@ type answerKey struct {
 var rules = []string{
 	"waiting", "results", "ticket-memory", "player-ticket-memory", "player", "project", "reads", "deletes", "configs",
 	"functions", "uploads", "renewals", "log-reads", "pinned-uploads", "upload-note",
-	"backfill", "backfill-memory", "restarts",
+	"backfill", "backfill-memory", "backfill-changes", "server-changes", "restarts",
 	"body", "bodies", "ticket-players", "game-players", "max-attributes", "max-properties", "claimed-properties",
 	"name-length", "max-pools", "max-filters", "segments", "attribute-rules", "property-rules", "max-configs",
 	"max-config-filters", "max-config-segments", "max-config-bytes", "max-projects", "max-functions", "upload",
