@@ -51,8 +51,9 @@ func (w *swept) must(err error) {
 // party stores a party of a player.
 func (w *swept) party(id string) {
 	w.t.Helper()
-	w.must(w.Store.CreateParty(w.t.Context(), "demo", &pb.Party{Id: id, Code: "code " + id, Leader: "player " + id, Size: 2,
-		Members: []*pb.Member{{Player: "player " + id}}}, w.Settings.limits()))
+	p := &pb.Party{Id: id, Code: "code " + id, Leader: "player " + id, Size: 2,
+		Members: []*pb.Member{{Player: "player " + id}}}
+	w.must(w.Store.CreateParty(w.t.Context(), "demo", p, w.Settings.limits()))
 }
 
 // redis sends a command with words without spaces, which changes something.

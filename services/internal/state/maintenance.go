@@ -18,7 +18,7 @@ type Ages struct {
 	// A match is overdue when it may not be in the work queue for longer than Outbox. A ticket is abandoned when it waits
 	// for longer than Waiting, a backfill ticket when its server has not called for longer than Silence.
 	Outbox, Waiting, Silence time.Duration
-	// A match waits for the begin of its allocation for as long as Claim, and for its running game for as long as Approval.
+	// A match waits for the begin of its allocation for as long as Claim, for its running game for as long as Approval.
 	Claim, Approval time.Duration
 	// The tickets of a queue that no config has served for longer than Unserved may wait in vain.
 	Unserved time.Duration

@@ -173,7 +173,7 @@ func TestRacesInPartiesLoseNobody(t *testing.T) {
 	})
 }
 
-// A member was heard of by a Redis whose clock was a day ahead. From the first sweep after a minute on, which follows no
+// A member was heard of by a Redis whose clock was a day ahead. From the first sweep after a minute, which follows no
 // other one, it has a whole minute.
 func TestMembersHeardOfByAnotherClockLeave(t *testing.T) {
 	suite(t, func(t *testing.T, open func(state.Options) *state.Store) {
