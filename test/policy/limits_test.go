@@ -66,7 +66,7 @@ func TestDocumentsNameLimitsOfTheCode(t *testing.T) {
 			"1,000 of a kind, of tickets 8 MiB"},
 		{"internal/match/definition/project.go", "shortestSilence = 20 longestSilence = 5 * 60", "docs/settings.md",
 			"(20 to 300)"},
-		{"internal/match/definition/config.go", "longestAcceptance = 120", "docs/api.md", "(1 to 120)"},
+		{"internal/match/definition/config.go", "LongestAcceptance = 120", "docs/api.md", "(1 to 120)"},
 		{"registry/canary.go", "canaryTime, longestCanary = 12 * time.Hour, 22 * time.Hour", "docs/functions.md",
 			"(12 h, at most 22 h)"},
 		{"internal/match/canary/compare.go", "leastUnits, leastRuns = 4, 10", "docs/functions.md",

@@ -89,7 +89,7 @@ func (b *Bus) OnHeartbeat(handle func(*pb.RunnerStatus)) (Subscription, error) {
 	})
 }
 
-// heartbeats are those of which parts are to come, by runner: the last part that came, with the data of all before it.
+// heartbeats have parts to come. By runner they are the last part that came, with the data of all before it.
 type heartbeats map[string]*pb.HeartbeatPart
 
 // maxBegun bounds heartbeats, since runners may end before they send the last part. The parts of one come together, so

@@ -44,7 +44,7 @@ local SWEPT_BY = 'r'
 local FEED, HISTORY, SINCE, MARK, TRIMMED = 'f', 'h', 't', 'm', 'd'
 -- What a change made of a config: the text behind it, what is not kept, or it was deleted by the subject behind it.
 local BECAME, UNKEPT, DELETED = 'c', 'n', 'd'
--- What comes before the id of an outcome in the hash of large tickets, and before a player in that of their players.
+-- What comes before an outcome's id in the hash of large tickets, and before a player in the hash of their players.
 local OUTCOME, OF_PLAYER = 'o:', 'p:'
 
 -- The window of a new target, in eighths. After how many milliseconds one match may try a target that is closed, and
